@@ -94,3 +94,6 @@
 pub mod app;
 pub mod built_in;
 pub mod cli;
+#[cfg(test)]
+#[path = "../tests/common/close.rs"]
+mod close;

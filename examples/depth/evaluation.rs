@@ -21,21 +21,24 @@ pub fn sentences(kind: Kind, count: usize, seed: u64) -> Vec<Sentence> {
     drawn.filter(|sentence| sentence.is_kept_from_training() && asks(sentence)).take(count).collect()
 }
 
-/// Draws sentences for each cell of a kind's table, at most `most` for each.
-pub fn by_cell(kind: Kind, most: usize, seed: u64) -> BTreeMap<Cell, Vec<Sentence>> {
+/// Sentences for each cell of a kind's table.
+pub type ByCell = BTreeMap<Cell, Vec<Sentence>>;
+
+/// Draws sentences for each cell of each kind's table, at most `most` for each. All kinds take theirs from the same draws.
+pub fn by_cell(most: usize, seed: u64) -> [(Kind, ByCell); Kind::ALL.len()] {
     /// The number of draws for each sentence of a cell; the rarest cell gets one sentence in some thousands.
     const DRAWN: usize = 4_000;
     let rng = &mut stream(seed, Stream::Perturbation);
-    let mut cells: BTreeMap<Cell, Vec<Sentence>> = BTreeMap::new();
+    let mut kinds = Kind::ALL.map(|kind| (kind, ByCell::new()));
     for sentence in std::iter::repeat_with(|| grammar::sentence(rng)).take(most * DRAWN) {
-        let question = sentence.question.as_ref().filter(|question| question.kind == kind && question.new.is_some());
-        let Some(cell) = question.map(|question| question.cell.clone()) else { continue };
-        let of_cell = cells.entry(cell).or_default();
+        let Some(question) = sentence.question.as_ref().filter(|question| question.new.is_some()) else { continue };
+        let of_kind = kinds.iter_mut().find(|(kind, _)| *kind == question.kind);
+        let Some(of_cell) = of_kind.map(|(_, cells)| cells.entry(question.cell.clone()).or_default()) else { continue };
         if of_cell.len() < most {
             of_cell.push(sentence);
         }
     }
-    cells
+    kinds
 }
 
 /// Returns a table in Markdown, with the share of correct answers and the number of sentences in each cell.
@@ -84,12 +87,12 @@ impl Asked<'_> {
     }
 
     /// Returns for each cell of a kind's table the share of sentences that the model answers right, and their number.
-    pub fn cells(&self, kind: Kind, most: usize, seed: u64) -> BTreeMap<Cell, (f64, usize)> {
-        let share = |sentences: Vec<Sentence>| {
-            let shares = self.accuracy(&sentences);
+    pub fn cells(&self, of_kind: &ByCell) -> BTreeMap<Cell, (f64, usize)> {
+        let share = |sentences: &[Sentence]| {
+            let shares = self.accuracy(sentences);
             (shares.last().copied().unwrap_or(f64::NAN), sentences.len())
         };
-        by_cell(kind, most, seed).into_iter().map(|(cell, sentences)| (cell, share(sentences))).collect()
+        of_kind.iter().map(|(cell, sentences)| (cell.clone(), share(sentences))).collect()
     }
 
     /// Returns for each layer, starting with the word vectors, the share of occurrences of a word whose nearest

@@ -93,9 +93,8 @@ fn evaluate(folder: &Path) -> Done {
 
 /// Prints tables for the last layer, and the results of each layer.
 fn evaluate_encoder(asked: &Asked<'_>) {
-    for kind in Kind::ALL {
-        let cells = asked.cells(kind, OF_A_CELL, SEED);
-        println!("{kind:?}\n\n{}", table(&cells));
+    for (kind, sentences) in evaluation::by_cell(OF_A_CELL, SEED) {
+        println!("{kind:?}\n\n{}", table(&asked.cells(&sentences)));
     }
     for kind in Kind::ALL {
         let sentences = evaluation::sentences(kind, SENTENCES, SEED);
@@ -109,8 +108,10 @@ fn evaluate_encoder(asked: &Asked<'_>) {
 
 /// Prints tables of the next word, of repeated names, and of the heads that attend to the first token.
 fn evaluate_writer(asked: &Asked<'_>) {
-    for kind in [Kind::Referent, Kind::Agreement, Kind::Negation] {
-        println!("{kind:?}\n\n{}", table(&asked.next_cells(kind, OF_A_CELL, SEED)));
+    for (kind, sentences) in evaluation::by_cell(OF_A_CELL, SEED) {
+        if kind != Kind::Sense {
+            println!("{kind:?}\n\n{}", table(&asked.next_cells(&sentences)));
+        }
     }
     let stories = writing::texts(stories::story, SENTENCES, SEED);
     let lists = writing::texts(stories::list, SENTENCES, SEED);

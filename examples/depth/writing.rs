@@ -9,7 +9,7 @@ use attune_engine::numerics::model::{Activations, Sequences};
 use attune_engine::numerics::rng::{Generator, Stream, stream};
 use attune_engine::pretrained::tokenizer::ModelPiece;
 
-use super::evaluation::{Asked, by_cell};
+use super::evaluation::{Asked, ByCell};
 use super::grammar::{Cell, Kind, Sentence};
 use super::stories::Text;
 
@@ -72,13 +72,13 @@ fn is_decided_before(sentence: &Sentence) -> bool {
 impl Asked<'_> {
     /// Returns for each cell of a kind's table the share of sentences in which the right word is more likely than the
     /// wrong one after the words before it, and the number of sentences.
-    pub fn next_cells(&self, kind: Kind, most: usize, seed: u64) -> BTreeMap<Cell, (f64, usize)> {
-        let share = |sentences: Vec<Sentence>| {
+    pub fn next_cells(&self, of_kind: &ByCell) -> BTreeMap<Cell, (f64, usize)> {
+        let share = |sentences: &[Sentence]| {
             let decided = sentences.iter().filter(|sentence| is_decided_before(sentence));
             let right: Vec<bool> = decided.filter_map(|sentence| self.is_next(sentence)).collect();
             (right.iter().filter(|is_right| **is_right).count() as f64 / right.len() as f64, right.len())
         };
-        by_cell(kind, most, seed).into_iter().map(|(cell, sentences)| (cell, share(sentences))).collect()
+        of_kind.iter().map(|(cell, sentences)| (cell.clone(), share(sentences))).collect()
     }
 
     /// Returns whether the right word is more likely than the wrong one; `None` if either is several pieces.

@@ -541,6 +541,7 @@ fn pixel(black: Rgb<u8>, white: Rgb<u8>) -> Rgba<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::close::{Tolerance, assert_close};
 
     /// Returns a colour blended with a grey background, as the graphics card does.
     fn on(color: [u8; 3], share: f32, ground: u8) -> Rgb<u8> {
@@ -553,7 +554,8 @@ mod tests {
         for color in [[199, 95, 14], [31, 111, 196], [255, 255, 255], [0, 0, 0]] {
             for share in [0.25, 0.5, 0.9, 1.0] {
                 let Rgba([red, green, blue, alpha]) = pixel(on(color, share, 0), on(color, share, 255));
-                assert!((f32::from(alpha) / 255.0 - share).abs() < 0.01, "{color:?} at {share}: {alpha}");
+                let name = format!("{color:?} at {share}");
+                assert_close(name, f32::from(alpha) / 255.0, share, Tolerance::of_digits(2));
                 let off = [red, green, blue].into_iter().zip(color).map(|(a, b)| a.abs_diff(b)).max();
                 assert!(off <= Some(3), "{color:?} at {share}: {red} {green} {blue}");
             }

@@ -16,6 +16,9 @@
 //!
 //! `numerics` uses no other module except [`json`], and no module knows what a lesson is.
 
+#[cfg(test)]
+#[path = "../../tests/common/close.rs"]
+mod close;
 pub mod code;
 pub mod files;
 pub mod foreign;

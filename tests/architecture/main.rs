@@ -7,27 +7,18 @@ mod pages;
 mod source;
 mod structure;
 mod tables;
+mod tolerances;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The sources in a folder, or a source by itself.
+/// The sources in a folder.
 fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
-    let mut found = Vec::new();
-    add_sources(folder, &mut found);
-    found.sort();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let paths = source::files(root, &folder.to_string_lossy(), "rs").into_iter().map(|path| root.join(path));
+    let found: Vec<_> = paths.map(|path| (path.clone(), fs::read_to_string(path).expect("UTF-8"))).collect();
     assert!(!found.is_empty(), "{} has no sources", folder.display());
     found
-}
-
-fn add_sources(path: &Path, found: &mut Vec<(PathBuf, String)>) {
-    if path.is_dir() {
-        for entry in fs::read_dir(path).expect("a folder of sources").flatten() {
-            add_sources(&entry.path(), found);
-        }
-    } else if path.extension().is_some_and(|extension| extension == "rs") {
-        found.push((path.to_owned(), fs::read_to_string(path).expect("UTF-8")));
-    }
 }
 
 /// Lines of code that contain `text`, without comments, as `file:line: text`.

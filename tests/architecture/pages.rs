@@ -4,26 +4,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::source::files;
+
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 /// The header of a table that lists files with names that stand in them. It is checked row by row.
 const FILES_HEADER: &str = "| file | names |";
 
 fn text(page: &Path) -> String {
     fs::read_to_string(page).unwrap_or_else(|why| panic!("{}: {why}", page.display()))
-}
-
-/// The files of a folder and of those within, with this ending.
-fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for path in fs::read_dir(folder).expect("a folder").flatten().map(|entry| entry.path()) {
-        if path.is_dir() {
-            found.extend(files(&path, ending));
-        } else if path.extension().is_some_and(|extension| extension == ending) {
-            found.push(path);
-        }
-    }
-    found.sort();
-    found
 }
 
 /// README, CONTRIBUTING, the pages of `docs`, and the references beside the code.
@@ -36,7 +24,11 @@ fn pages() -> Vec<PathBuf> {
         "src/core/lesson/format.md",
         "src/view/export/trace.md",
     ];
-    named.iter().map(|name| root.join(name)).chain(files(&root.join("docs"), "md")).collect()
+    named
+        .iter()
+        .map(|name| root.join(name))
+        .chain(files(root, "docs", "md").into_iter().map(|page| root.join(page)))
+        .collect()
 }
 
 /// The texts between backticks.
@@ -97,7 +89,8 @@ fn doc_comments_name_their_subject() {
     const HEADLESS: [&str; 5] = ["Of", "What", "Nor", "It", "And so"];
     /// Lines whose subject is clear all the same, such as the second sentence of a comment. Read one by one.
     const MOST: usize = 8;
-    let sources = files(&Path::new(ROOT).join("src"), "rs");
+    let root = Path::new(ROOT);
+    let sources = files(root, "src", "rs").into_iter().map(|path| root.join(path));
     let mut found = Vec::new();
     for file in sources {
         for (number, line) in text(&file).lines().enumerate() {

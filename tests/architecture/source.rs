@@ -125,6 +125,21 @@ pub fn strings(code: &str) -> Vec<&str> {
     found
 }
 
+/// Removes what stands within the strings and characters of a Rust code.
+pub fn without_strings(code: &str) -> String {
+    let (mut left, mut at) = (String::with_capacity(code.len()), 0);
+    while let Some(first) = code[at..].chars().next() {
+        let length = literal(&code[at..], code[..at].chars().next_back());
+        if length.is_some() {
+            left.push_str("\"\"")
+        } else {
+            left.push(first)
+        }
+        at += length.unwrap_or(first.len_utf8());
+    }
+    left
+}
+
 #[test]
 fn comments_and_inline_tests_are_no_code() {
     let source = "//! A module.\nfn f() -> &'static str { // why\n    /* a /* nested */ one */ \"// no comment\"\n}\n\nconst C: char = '\"'; // \
@@ -133,4 +148,5 @@ fn comments_and_inline_tests_are_no_code() {
     assert_eq!(lines(&code), 5, "{code}");
     assert_eq!(lines(&tests), 4, "{tests}");
     assert_eq!(strings(&code), ["// no comment", "//"]);
+    assert_eq!(without_strings("f('\"', \"a(\") < r#\"\"\"#"), "f(\"\", \"\") < \"\"");
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::common::close::{Tolerance, assert_close_beside, is_close_beside};
 use crate::common::folder::Folder;
 use crate::program::{attune, ended, program, ran, said};
 
@@ -45,7 +46,9 @@ fn key_of(attention: &str) -> String {
 
 /// Whether two deviations are equal but for the rounding of sums in another order.
 fn are_equal(a: f64, b: f64) -> bool {
-    (a - b).abs() <= 1e-9 + 1e-4 * a.abs().max(b.abs())
+    /// A deviation that is rounding itself.
+    const LEAST: f64 = Tolerance::SINGLE_PASS.part();
+    is_close_beside(a.abs().max(b.abs()) + LEAST, a, b, Tolerance::SINGLE_SUMS).is_ok()
 }
 
 #[test]
@@ -170,8 +173,8 @@ fn what_attune_records_is_checked_and_traced_as_the_model_is() {
         for (name, tensor) in of_run["tensors"].as_object().expect("tensors") {
             let own = &of_model["tensors"][name];
             assert!(!own.is_null(), "{model}: {name}");
-            let most = if name.starts_with("weights") { 0.0 } else { 2e-5 };
-            assert!(difference(tensor, own) <= most, "{model}: {name}: {}", difference(tensor, own));
+            let (off, size) = (difference(tensor, own), if name.starts_with("weights") { 0.0 } else { 1.0 });
+            assert_close_beside(size, format!("{model}: {name}"), off, 0.0, Tolerance::LIBRARY);
         }
         assert_eq!(of_run["tokens"], of_model["tokens"], "{model}");
     }

@@ -4,6 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
+use crate::common::close::{Tolerance, assert_close};
 use crate::common::folder::Folder;
 use crate::common::top::at;
 use crate::program::{ended, said};
@@ -110,12 +111,14 @@ fn words_are_traced_with_their_vectors_cosines_and_neighbours() {
     let king = &answer["words"][0];
     let numbers: Vec<f64> = king["vector"].as_array().expect("numbers").iter().filter_map(Value::as_f64).collect();
     let norm = numbers.iter().map(|x| x * x).sum::<f64>().sqrt();
-    assert!(numbers.len() == 5 && (king["norm"].as_f64().expect("a number") - norm).abs() < 1e-6, "{text}");
+    assert_eq!(numbers.len(), 5, "{text}");
+    assert_close("the norm", king["norm"].as_f64().expect("a number"), norm, Tolerance::SINGLE);
     let nearest = &king["neighbours"].as_array().expect("neighbours")[0];
     let queen = king["neighbours"].as_array().expect("neighbours").iter().find(|near| near["word"] == "queen");
     let [listed, told] =
         [&queen.expect("there")["cosine"], &answer["cosines"][0][1]].map(|x| x.as_f64().expect("a number"));
-    assert!(nearest["word"] == "man" && (listed - told).abs() < 1e-6, "{text}");
+    assert_eq!(nearest["word"], "man", "{text}");
+    assert_close("the cosine", listed, told, Tolerance::SINGLE);
 }
 
 /// From one format to the next and back to the first, whose bytes are the same.

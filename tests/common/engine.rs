@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each program uses its part")]
 
+pub mod close;
 pub mod folder;
 pub mod models;
 pub mod numerics;

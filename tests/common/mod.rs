@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each program uses its part")]
 
 pub mod chromium;
+pub mod close;
 pub mod commands;
 pub mod folder;
 pub mod lessons;

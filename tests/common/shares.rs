@@ -4,6 +4,8 @@ use attune_core::kernel::Snapshot;
 use attune_core::kernel::snapshot::SentenceSnapshot;
 use attune_view::view_model::axes::StageShares;
 
+use super::close::{Tolerance, assert_close};
+
 pub type Rows = Vec<Vec<f64>>;
 
 pub fn row(row: &[f32]) -> Vec<f64> {
@@ -24,7 +26,9 @@ fn spanning(axes: &[Vec<f64>]) -> Rows {
             rest.iter_mut().zip(other).for_each(|(x, y)| *x -= along * y);
         }
         let length = dot(&rest, &rest).sqrt();
-        if length > 1e-3 {
+        /// Of an axis that lies in the span of the others, rounding is left.
+        const ROUNDING: f64 = Tolerance::SINGLE_NORMS.part();
+        if length > ROUNDING {
             basis.push(rest.iter().map(|x| x / length).collect());
         }
     }
@@ -73,9 +77,8 @@ pub fn check(name: &str, snapshot: &Snapshot) {
         let shown = shares.shown(1.0, flat_along);
         let names: Vec<&str> = shown.iter().map(|(name, _)| *name).collect();
         assert_eq!(names, ["words", "outputs", "moves"], "{name}");
-        for ((set, shown), expected) in shown.into_iter().zip(expected) {
-            assert!((f64::from(shown) - expected).abs() < 1e-4, "{name}, {set}: {shown}, not {expected}");
-        }
+        let shown: Vec<f32> = shown.iter().map(|(_, share)| *share).collect();
+        assert_close(format!("{name}: {names:?}"), shown, expected, Tolerance::SINGLE_SUMS);
         let at_rest = shares.shown(0.0, flat_along);
         assert_eq!(at_rest, shares.shown(1.0, flat_along)[..1], "{name}: nothing has moved");
     }

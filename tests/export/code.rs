@@ -1,23 +1,22 @@
 //! The language of code in a live page: what it reads comes to what the program makes of it, and the rest it refuses in
 //! words.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
 
 use attune_core::kernel::notebook::CellCommand;
 use attune_core::kernel::notebook::document::OwnKind;
 use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::cells::{Cell, CellKind};
-use attune_core::lesson::course;
+use attune_core::lesson::course::CourseFile;
 use attune_core::lesson::live_text::LessonText;
 use attune_engine::code::Output;
 use serde_json::{Value, json};
 
-use crate::cell;
 use crate::common::chromium::ask;
-use crate::common::lessons::{NOTEBOOK, kernel, of_file};
+use crate::common::lessons::{NOTEBOOK, kernel};
 use crate::common::snapshots::assert_catalogue;
-use crate::common::top::at;
 use crate::web::{SIZE, as_web};
+use crate::{cell, course};
 
 /// The texts of a lesson that a page might be asked to run.
 fn texts(cells: &[Cell]) -> Vec<String> {
@@ -186,12 +185,31 @@ fn after_call(arguments: &str) -> Option<&str> {
     None
 }
 
-/// Holds what the page makes of some texts to what the program does. Returns how many the page has read.
-fn check(name: &str, kernel: Kernel, texts: &[String]) -> Option<usize> {
-    let page = as_web(&kernel.snapshot()).replace("script-src ", "script-src 'unsafe-eval' ");
-    let question = EVALUATE.replace("TEXTS", &serde_json::to_string(texts).expect("JSON"));
-    let answers = ask(&[("code.html", &page)], &["code.html".to_owned()], &question, SIZE)?;
-    let answers = answers[0].as_array().unwrap_or_else(|| panic!("{name}: {answers:?}"));
+/// A lesson by its name, and the texts that it is asked.
+type Asked = (String, Kernel, Vec<String>);
+
+/// Holds what the pages of lessons make of some texts to what the program does. Returns how many each page has read.
+fn check(asked: Vec<Asked>) -> Option<Vec<usize>> {
+    let of = |(name, kernel, _): &Asked| {
+        let page = as_web(&kernel.snapshot()).replace("script-src ", "script-src 'unsafe-eval' ");
+        (format!("{name}.html"), page)
+    };
+    let pages: Vec<(String, String)> = asked.iter().map(of).collect();
+    let addresses: Vec<String> = pages.iter().map(|(address, _)| address.clone()).collect();
+    let texts: BTreeMap<&str, &[String]> =
+        asked.iter().zip(&addresses).map(|((.., texts), address)| (&**address, &**texts)).collect();
+    let texts = serde_json::to_string(&texts).expect("JSON");
+    let question = EVALUATE.replace("TEXTS", &format!("({texts})[window.location.pathname.split('/').pop()]"));
+    let pages: Vec<(&str, &str)> = pages.iter().map(|(address, page)| (&**address, &**page)).collect();
+    let answers = ask(&pages, &addresses, &question, SIZE)?;
+    assert_eq!(answers.len(), asked.len(), "every page answers");
+    Some(asked.into_iter().zip(&answers).map(|(asked, answer)| count_read(asked, answer)).collect())
+}
+
+/// Compares what a page has made of the texts of a lesson. Returns how many it has read.
+fn count_read((name, kernel, texts): Asked, answers: &Value) -> usize {
+    let answers = answers.as_array().unwrap_or_else(|| panic!("{name}: {answers:?}"));
+    assert_eq!(answers.len(), texts.len(), "{name}");
     let mut bench = Bench::of(kernel);
     let mut read = 0;
     for (text, page) in texts.iter().zip(answers) {
@@ -204,13 +222,11 @@ fn check(name: &str, kernel: Kernel, texts: &[String]) -> Option<usize> {
             fault if fault == "fault" => bench.run(&without_shows(text)),
             value => value,
         };
-        assert!(
-            page.is_null() && program != "fault" || is_same(page, &program),
-            "{name}: {text}: {page}, but {program}"
-        );
+        let is_same = page.is_null() && program != "fault" || is_same(page, &program);
+        assert!(is_same, "{name}: {text}: {page}, but {program}");
         read += 1;
     }
-    Some(read)
+    read
 }
 
 #[test]
@@ -220,19 +236,20 @@ fn hostile_code_comes_to_the_same_on_a_page_or_is_refused() {
         texts.push(text.to_owned());
         bench.run(text).to_string()
     });
-    if let Some(read) = check("hostile", kernel(NOTEBOOK), &texts) {
-        assert!(read > 100, "{read} of {}", texts.len());
+    if let Some(read) = check(vec![("hostile".to_owned(), kernel(NOTEBOOK), texts)]) {
+        assert!(read[0] > 100, "{read:?}");
     }
 }
 
 #[test]
 fn the_code_of_every_lesson_comes_to_the_same_on_its_page() {
-    for file in course::list(&at("lessons")) {
-        let lesson = Arc::new(of_file(&file.path));
-        let texts = texts(&lesson.cells);
-        let kernel = Kernel::trained(lesson);
-        if let Some(read) = check(&file.id(), kernel, &texts) {
-            println!("{}: {read} of {}", file.id(), texts.len());
-        }
+    let of_lesson = |(file, kernel): (CourseFile, Kernel)| {
+        let texts = texts(&kernel.snapshot().lesson.cells);
+        (file.id(), kernel, texts)
+    };
+    let asked: Vec<Asked> = course().into_iter().map(of_lesson).collect();
+    let names: Vec<(String, usize)> = asked.iter().map(|(name, _, texts)| (name.clone(), texts.len())).collect();
+    for ((name, count), read) in names.into_iter().zip(check(asked).into_iter().flatten()) {
+        println!("{name}: {read} of {count}");
     }
 }

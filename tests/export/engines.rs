@@ -2,6 +2,8 @@
 //! kept keys and values, and the script of a page. Each answers what a few questions cost, `−ln p`, for ordinary sentences and
 //! for numbers that no training gives.
 
+use std::sync::LazyLock;
+
 use attune_core::kernel::command::SentenceCommand;
 use attune_core::kernel::static_embedding::network;
 use attune_core::kernel::{Command, Kernel};
@@ -112,8 +114,16 @@ impl Case {
     }
 }
 
-/// The sentences of every form, one of a single word among them; the first of each form with hostile numbers too.
-fn cases() -> Vec<(String, Kernel, Vec<Case>)> {
+/// A form by its name, with its page and its cases.
+struct Form {
+    name: String,
+    page: String,
+    cases: Vec<Case>,
+}
+
+/// The sentences of every form, one of a single word among them; the first of each form with hostile numbers too. Each form is
+/// trained once for all tests.
+static FORMS: LazyLock<Vec<Form>> = LazyLock::new(|| {
     let of_form = |(form, mut kernel): (String, Kernel)| {
         let whole = Case::of(&form, &kernel);
         let first = kernel.snapshot().lesson.sentences[0][0].clone();
@@ -125,10 +135,11 @@ fn cases() -> Vec<(String, Kernel, Vec<Case>)> {
             cases.extend(ENTRIES.iter().map(entry));
         }
         cases.push(whole);
-        (form, kernel, cases)
+        let page = as_web(&kernel.snapshot()).replace("script-src ", "script-src 'unsafe-eval' ");
+        Form { name: form, page, cases }
     };
     forms().map(of_form).collect()
-}
+});
 
 /// What every engine is held to.
 fn reference(case: &Case) -> Vec<f64> {
@@ -195,17 +206,26 @@ const OF_PAGE: &str = r#"
     });
 "#;
 
-/// The costs of all cases of a form in its page; `None` where there is no browser.
-fn of_page(form: &str, kernel: &Kernel, cases: &[Case]) -> Option<Vec<Vec<f64>>> {
-    let page = as_web(&kernel.snapshot()).replace("script-src ", "script-src 'unsafe-eval' ");
+/// The costs of all cases of each form in its page; `None` where there is no browser.
+fn of_pages() -> Option<Vec<Vec<Vec<f64>>>> {
     let written = |case: &Case| {
         let (symbol, value) = case.entry.clone().map(|(symbol, value)| (symbol, spelt(value))).unzip();
         let most = case.net.model.architecture.max_tokens;
         json!({ "words": case.words, "most": most, "hidesAll": case.hides_all, "symbol": symbol, "value": value })
     };
-    let question = OF_PAGE.replace("CASES", &json!(cases.iter().map(written).collect::<Vec<_>>()).to_string());
-    let answers = ask(&[("engines.html", &page)], &["engines.html".to_owned()], &question, SIZE)?;
-    let answers = answers[0].as_array().unwrap_or_else(|| panic!("{form}: {answers:?}"));
+    let addresses: Vec<String> = FORMS.iter().map(|form| format!("{}.html", form.name)).collect();
+    let of_form = |form: &Form| Value::from(form.cases.iter().map(written).collect::<Vec<_>>());
+    let cases: serde_json::Map<String, Value> = addresses.iter().cloned().zip(FORMS.iter().map(of_form)).collect();
+    let cases = format!("({})[window.location.pathname.split('/').pop()]", Value::from(cases));
+    let pages: Vec<(&str, &str)> = addresses.iter().zip(&*FORMS).map(|(name, form)| (&**name, &*form.page)).collect();
+    let answers = ask(&pages, &addresses, &OF_PAGE.replace("CASES", &cases), SIZE)?;
+    assert_eq!(answers.len(), FORMS.len(), "every page answers");
+    Some(FORMS.iter().zip(&answers).map(|(form, answer)| costs_of_page(form, answer)).collect())
+}
+
+fn costs_of_page(form: &Form, answers: &Value) -> Vec<Vec<f64>> {
+    let answers = answers.as_array().unwrap_or_else(|| panic!("{}: {answers:?}", form.name));
+    assert_eq!(answers.len(), form.cases.len(), "{}", form.name);
     let number = |text: &Value| match text.as_str() {
         Some("Infinity") => f64::INFINITY,
         Some("-Infinity") => f64::NEG_INFINITY,
@@ -220,7 +240,7 @@ fn of_page(form: &str, kernel: &Kernel, cases: &[Case]) -> Option<Vec<Vec<f64>>>
             .collect();
         Matrix::from_row_major(rows.len(), rows[0].len(), rows.concat())
     };
-    Some(cases.iter().zip(answers).map(|(case, answer)| case.costs(&logits(answer))).collect())
+    form.cases.iter().zip(answers).map(|(case, answer)| case.costs(&logits(answer))).collect()
 }
 
 /// A number as JavaScript reads it.
@@ -250,16 +270,16 @@ fn are_same(case: &Case, found: &[f64], expected: &[f64]) -> bool {
 #[test]
 fn every_engine_is_the_reference_in_every_case() {
     let mut others = Vec::new();
-    for (form, kernel, cases) in cases() {
-        let expected: Vec<_> = cases.iter().map(reference).collect();
-        let of_page = of_page(&form, &kernel, &cases);
-        for (i, case) in cases.iter().enumerate() {
+    let of_pages = of_pages();
+    for (number, form) in FORMS.iter().enumerate() {
+        for (i, case) in form.cases.iter().enumerate() {
+            let expected = reference(case);
             let of_engines = ENGINES.iter().map(|(engine, run)| (*engine, run(case)));
-            let of_page = of_page.as_ref().map(|all| all[i].clone());
+            let of_page = of_pages.as_ref().map(|all| all[number][i].clone());
             for (engine, found) in of_engines.chain([("the page", of_page)]) {
                 let Some(found) = found else { continue };
-                if !are_same(case, &found, &expected[i]) {
-                    others.push(format!("{engine}: {}: {found:?}, not {:?}", case.name, expected[i]));
+                if !are_same(case, &found, &expected) {
+                    others.push(format!("{engine}: {}: {found:?}, not {expected:?}", case.name));
                 }
             }
         }
@@ -271,7 +291,7 @@ fn every_engine_is_the_reference_in_every_case() {
 #[test]
 fn an_engine_with_other_weights_is_not_the_reference() {
     const MORE: f32 = 0.1;
-    for (form, _, cases) in cases() {
+    for Form { name, cases, .. } in &*FORMS {
         let whole = cases.last().expect("the sentence");
         let mut changed = whole.clone();
         let entries = changed.net.parameters.flat_mut().iter_mut().enumerate();
@@ -279,7 +299,7 @@ fn an_engine_with_other_weights_is_not_the_reference() {
         let expected = reference(&changed);
         for (engine, run) in ENGINES {
             if let Some(found) = run(whole) {
-                assert!(!are_same(whole, &found, &expected), "{engine}: {form}: {found:?} and {expected:?}");
+                assert!(!are_same(whole, &found, &expected), "{engine}: {name}: {found:?} and {expected:?}");
             }
         }
     }

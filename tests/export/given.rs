@@ -12,6 +12,7 @@ use attune_engine::pretrained::safetensors::write_with;
 use serde_json::{Value, json};
 
 use crate::common::chromium::ask;
+use crate::common::close::{Tolerance, assert_close_beside};
 use crate::common::folder::Folder;
 use crate::common::top::at;
 use crate::web::{SIZE, TELEPHONE, as_web};
@@ -67,10 +68,11 @@ fn the_page_of_a_model_that_does_not_fit_has_the_numbers_of_its_pass() {
             let weight = weights.get(query, key);
             let is_hidden = said.contains("does not see");
             let told = said.rsplit(": ").next().and_then(|number| number.parse::<f32>().ok());
-            assert!(
-                if key > query { is_hidden } else { told.is_some_and(|told| (told - weight).abs() < 1e-4) },
-                "{said}: {weight}"
-            );
+            if key > query {
+                assert!(is_hidden, "{said}");
+            } else {
+                assert_close_beside(1.0, said, told.expect("a number"), weight, Tolerance::SINGLE_SUMS);
+            }
         }
     }
     assert_eq!(shown["maps"], json!(model.architecture.heads()));
@@ -130,7 +132,7 @@ fn the_page_of_a_recording_has_its_weights_and_its_points_where_there_are_any() 
         let rows = shown["weights"].as_array().expect("rows");
         assert_eq!(rows.len(), weights.rows(), "{folder}");
         let said = rows[3][0].as_str().expect("a title").rsplit(": ").next().expect("a number").parse::<f32>();
-        assert!(said.is_ok_and(|said| (said - weights.get(3, 0)).abs() < 1e-4), "{folder}: {}", rows[3][0]);
+        assert_close_beside(1.0, folder, said.expect("a number"), weights.get(3, 0), Tolerance::SINGLE_SUMS);
     }
 }
 

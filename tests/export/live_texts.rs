@@ -6,13 +6,11 @@ use attune_core::kernel::command::{InterventionCommand, SentenceCommand};
 use attune_core::kernel::notebook::live_text::LiveValues;
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use attune_core::kernel::{Command, Kernel, Snapshot};
-use attune_core::lesson::course;
 use attune_engine::code::Value;
 use attune_view::export::{Pictures, live_page};
 
-use crate::common::lessons::{kernel, of_file, with_cells};
-use crate::common::top::at;
-use crate::{apply, as_html, as_ipynb, as_md, cell, text};
+use crate::common::lessons::{kernel, with_cells};
+use crate::{apply, as_html, as_ipynb, as_md, cell, course, text};
 
 /// Texts above and below a cell that writes to the model, and one above that another cell then puts right.
 const WRITES: &str = r#"
@@ -75,8 +73,8 @@ fn check(name: &str, trained: &Kernel) {
 
 #[test]
 fn every_export_has_the_numbers_of_the_course_where_its_texts_stand() {
-    for file in course::list(&at("lessons")) {
-        check(&file.id(), &Kernel::trained(Arc::new(of_file(&file.path))));
+    for (file, kernel) in course() {
+        check(&file.id(), &kernel);
     }
 }
 

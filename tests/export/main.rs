@@ -24,17 +24,32 @@ mod trace;
 mod vectors;
 mod web;
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use attune_core::kernel::{Command, Kernel, Snapshot};
+use attune_core::lesson::Lesson;
+use attune_core::lesson::course::{self, CourseFile};
 use attune_view::export::{Pictures, ipynb as notebook, markdown, web_page};
 
 use crate::common::lessons::{self, APPLE, NOTEBOOK, kernel};
+use crate::common::top::at;
 
 /// Lessons that are trained and run from the top, once for all tests that only look at them.
 static NOTEBOOK_RUN: LazyLock<Snapshot> = LazyLock::new(|| run(NOTEBOOK).snapshot());
 static APPLE_RUN: LazyLock<Snapshot> = LazyLock::new(|| run(APPLE).snapshot());
+
+/// The lessons of the course, each trained once for all tests.
+fn course() -> Vec<(CourseFile, Kernel)> {
+    static TRAINED: LazyLock<Mutex<Vec<(CourseFile, Kernel)>>> = LazyLock::new(|| {
+        let trained = |file: CourseFile| (file.clone(), Kernel::trained(Arc::new(lessons::of_file(&file.path))));
+        Mutex::new(course::list(&at("lessons")).into_iter().map(trained).collect())
+    });
+    let trained = TRAINED.lock().unwrap_or_else(PoisonError::into_inner);
+    assert_eq!(trained.len(), 21);
+    let copy = |kernel: &Kernel| kernel.copy(Arc::new(Lesson::clone(&kernel.snapshot().lesson)));
+    trained.iter().map(|(file, kernel)| (file.clone(), copy(kernel))).collect()
+}
 
 /// The fixture with these cells instead of its own, trained and run from the top.
 fn with_cells(cells: &str) -> Kernel {

@@ -4,8 +4,8 @@ use attune_core::kernel::Command;
 use attune_core::kernel::command::SentenceCommand;
 use serde_json::Value;
 
+use crate::common::close::{self, Tolerance};
 use crate::common::lessons::{self, APPLE, SMALL, edited};
-use crate::common::numerics::is_close;
 use crate::common::top::at;
 
 type Rows = Vec<Vec<f64>>;
@@ -43,7 +43,7 @@ fn softmax(row: &[f64]) -> Vec<f64> {
 
 #[track_caller]
 fn assert_close(name: &str, found: &Rows, expected: &Rows) {
-    is_close(name, &found.concat(), &expected.concat(), 1e-5).unwrap_or_else(|why| panic!("{why}"));
+    close::assert_close(name, found.concat(), expected.concat(), Tolerance::SINGLE_PASS);
 }
 
 fn trace(lesson: &str, sentence: Option<&str>) -> Value {
@@ -120,7 +120,7 @@ fn recompute(lesson: &str, sentence: Option<&str>) {
             };
             let sum: f64 =
                 (0..heads).flat_map(|h| (0..tokens.len()).map(move |j| (h, j))).map(|(h, j)| term(h, j)).sum();
-            assert!((traced[i][d] - x[i][d] - bias[d] - sum).abs() <= 1e-5);
+            close::assert_close_beside(1.0, d, traced[i][d], x[i][d] + bias[d] + sum, Tolerance::SINGLE_PASS);
         }
     }
 }

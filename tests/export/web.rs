@@ -1,13 +1,11 @@
 //! The live page, opened in a browser: its numbers are the program's, and nothing in a lesson becomes more than text.
 
 use std::fs;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use attune_core::kernel::command::{InterventionCommand, SentenceCommand, WeightCommand};
 use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_core::lesson::cells::{Bind, CellKind};
-use attune_core::lesson::course::{self, CourseFile};
 use attune_engine::numerics::attention::{Edge, HeadMode};
 use attune_engine::numerics::model::activations::Patch;
 use attune_engine::numerics::params::{TensorId, TensorName};
@@ -18,11 +16,11 @@ use attune_view::export::{Pictures, live_page, trace};
 use serde_json::Value;
 
 use crate::common::chromium::ask;
-use crate::common::lessons::{APPLE, NOTEBOOK, SMALL, edited, form, forms, lesson, of_file};
+use crate::common::lessons::{APPLE, NOTEBOOK, SMALL, edited, form, forms, lesson};
 use crate::common::top::at;
 use crate::hostile::CELLS;
 use crate::site::check_site;
-use crate::{APPLE_RUN, run, text, with_cells};
+use crate::{APPLE_RUN, course, run, text, with_cells};
 
 /// Between double precision, in which a browser computes, and single, of numbers around 1.
 const TOLERANCE: f64 = 1e-5;
@@ -180,13 +178,6 @@ fn check_all(kernels: Vec<(String, Kernel)>, tolerance: f64) {
             }
         }
     }
-}
-
-/// The lessons of the course, trained.
-fn course() -> Vec<(CourseFile, Kernel)> {
-    let files = course::list(&at("lessons"));
-    assert_eq!(files.len(), 21);
-    files.into_iter().map(|file| (file.clone(), Kernel::trained(Arc::new(of_file(&file.path))))).collect()
 }
 
 #[test]

@@ -10,9 +10,9 @@ use attune_engine::pretrained::load;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::common::close::{Tolerance, assert_close};
 use crate::folder::Folder;
 use crate::models::pass;
-use crate::values::TOLERANCE;
 use crate::write;
 
 #[derive(Deserialize)]
@@ -89,12 +89,8 @@ impl Variant {
                 Some("weights") => of_heads(|head| &head.weights),
                 _ => of_heads(|head| &head.scores),
             };
-            assert_eq!(found.len(), expected.len(), "{name}: {key}");
-            for (place, (&found, &expected)) in found.iter().zip(expected).enumerate() {
-                let expected = expected.unwrap_or(f32::NEG_INFINITY);
-                let off = if found == expected { 0.0 } else { (found - expected).abs() };
-                assert!(off <= TOLERANCE * expected.abs().max(1.0), "{name}: {key}[{place}]: {found}, not {expected}");
-            }
+            let expected: Vec<f32> = expected.iter().map(|number| number.unwrap_or(f32::NEG_INFINITY)).collect();
+            assert_close(format!("{name}: {key}"), found, expected, Tolerance::LIBRARY);
         }
     }
 }

@@ -13,8 +13,7 @@ use attune_engine::numerics::params::TensorName;
 use attune_view::view_model::stage::StageModel;
 
 use crate::common::commands::{
-    PAUSE, PLAY, RESET, RESET_WEIGHTS, head, heads, reset_tensor, scrub, select, sentence, set, solo, step,
-    temperature, toggle,
+    PAUSE, PLAY, RESET, RESET_WEIGHTS, head, reset_tensor, select, set, solo, step, temperature,
 };
 use crate::common::lessons::{self, SMALL, apply, bits, model, notice};
 use crate::common::waiting::wait_for;
@@ -33,10 +32,6 @@ fn run(commands: &[Command]) -> Kernel {
 /// Sets an entry of `W_Q`.
 fn query(row: usize, col: usize, value: f32) -> Command {
     set(TensorName::QueryWeights, row, col, value)
-}
-
-fn off(at: usize) -> Command {
-    head(at, HeadMode::Off)
 }
 
 fn weight(kernel: &Kernel, row: usize, col: usize) -> f32 {
@@ -62,36 +57,6 @@ fn steps_and_play_reach_the_same_model() {
 fn reset_returns_to_the_same_initialisation() {
     let start = bits(&run(&[]).snapshot());
     assert_eq!(bits(&run(&[PLAY, query(0, 0, 9.0), RESET]).snapshot()), start);
-}
-
-#[test]
-fn undo_and_redo_cover_everything() {
-    let mut kernel = run(&[]);
-    let commands = [
-        PLAY,
-        query(0, 1, 0.7),
-        off(0),
-        select(1),
-        reset_tensor(TensorName::QueryWeights),
-        sentence("the stone sank"),
-        RESET,
-    ];
-    let mut states = vec![bits(&kernel.snapshot())];
-    for command in commands {
-        apply(&mut kernel, command);
-        assert_eq!(kernel.snapshot().notice, None);
-        states.push(bits(&kernel.snapshot()));
-    }
-    for state in states.iter().rev().skip(1) {
-        kernel.apply(Command::Undo);
-        assert_eq!(&bits(&kernel.snapshot()), state);
-    }
-    for state in &states[1..] {
-        kernel.apply(Command::Redo);
-        assert_eq!(&bits(&kernel.snapshot()), state);
-    }
-    kernel.apply(Command::Redo);
-    assert_eq!(notice(&kernel).as_deref(), Some("there is nothing to redo"));
 }
 
 /// Every command at every moment of a training run: nothing the learner did is lost, and what the
@@ -283,43 +248,12 @@ fn a_turned_weight_moves_the_attention_the_points_and_the_neighbours() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said() {
+fn a_notice_goes_with_the_next_command() {
     let mut kernel = run(&[]);
-    let before = bits(&kernel.snapshot());
-    let cases = [
-        (query(99, 0, 1.0), "the model has no W_Q[99, 0]"),
-        (reset_tensor(TensorName::QueryWeights.of_block(usize::MAX)), "the model has no W_Q⁽¹⁸⁴⁴⁶⁷⁴⁴⁰⁷³⁷⁰⁹⁵⁵¹⁶¹⁵⁾"),
-        (query(0, 0, f32::NAN), "W_Q[0, 0] cannot be NaN, because a weight must be a finite number"),
-        (query(0, 0, f32::INFINITY), "W_Q[0, 0] cannot be inf, because a weight must be a finite number"),
-        (select(9), "there is no sentence 10; the lesson has 2"),
-        (solo(2), "there is no head 3; the model has 2"),
-        (heads(1..3, HeadMode::Off), "there is no head 3; the model has 2"),
-        (heads(1..1, HeadMode::Off), "there is no head to set"),
-        (sentence("  "), "the sentence has no words"),
-        (
-            sentence("the stne sank"),
-            "the word \"stne\" is not in the lesson's vocabulary of 17; did you mean \"stone\"?",
-        ),
-        (sentence(&"the ".repeat(999)), "the sentence has 999 words, but the model reads at most 12"),
-        (Command::Undo, "there is nothing to undo"),
-        // The largest numbers name nothing.
-        (select(usize::MAX), "there is no sentence 18446744073709551615; the lesson has 2"),
-        (solo(usize::MAX), "there is no head 18446744073709551615; the model has 2"),
-        (
-            toggle(usize::MAX, usize::MAX),
-            "the sentence has 7 tokens, so there is no pair 18446744073709551615, 18446744073709551615",
-        ),
-        (scrub(usize::MAX), "there is no step 18446744073709551615 yet; training has done 0 so far"),
-        (query(usize::MAX, usize::MAX, 1.0), "the model has no W_Q[18446744073709551615, 18446744073709551615]"),
-    ];
-    for (command, words) in cases {
-        kernel.apply(command);
-        let snapshot = kernel.snapshot();
-        assert_eq!(snapshot.notice.as_deref(), Some(words));
-        assert_eq!(bits(&snapshot), before);
-    }
+    kernel.apply(Command::Undo);
+    assert!(kernel.snapshot().notice.is_some());
     kernel.apply(query(0, 0, 1.0));
-    assert_eq!(kernel.snapshot().notice, None, "a notice goes with the next command");
+    assert_eq!(kernel.snapshot().notice, None);
 }
 
 #[test]
@@ -332,15 +266,6 @@ fn a_weight_too_large_for_the_numbers_still_makes_a_snapshot() {
     assert!(StageModel::of(&snapshot).is_some());
     kernel.apply(RESET_WEIGHTS);
     assert_eq!(bits(&kernel.snapshot()), bits(&run(&[PLAY]).snapshot()));
-}
-
-#[test]
-fn contributions_add_up() {
-    let kernel = run(&[PLAY, query(0, 1, 2.0), off(1)]);
-    let model = model(&kernel);
-    let (block, activations) = (&model.architecture.blocks[0], &model.sentence.activations.blocks[0]);
-    let error = model.sentence.contributions[0].error(block, activations);
-    assert!(error < 1e-5, "{error}");
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod limits;
 mod memory;
 mod notebook;
 mod recordings;
+mod refused;
 mod retraining;
 mod second_sentence;
 mod senses;

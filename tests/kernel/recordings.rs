@@ -11,6 +11,7 @@ use attune_engine::numerics::Matrix;
 use attune_engine::recording::parts::Part;
 use attune_engine::recording::{RecordedText, Recording};
 
+use crate::common::close::{Tolerance, assert_close_beside};
 use crate::common::top::at;
 
 const FOLDERS: [&str; 9] =
@@ -95,7 +96,7 @@ fn arrows_meet_the_hidden_states() {
         let blocks = model.architecture.numbered_blocks().zip(&model.sentence.activations.blocks);
         for (((_, config), block), contributions) in blocks.zip(&model.sentence.contributions) {
             let error = contributions.error(config, block);
-            assert!(error < 1e-4, "{folder}: {error}");
+            assert_close_beside(1.0, folder, error, 0.0, Tolerance::SINGLE_SUMS);
         }
     }
 }

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use attune_core::kernel::command::{SenseCommand, SenseList, SenseSentence};
-use attune_core::kernel::sentence_pass::senses::{LISTED_MAX, MEASURED_MAX, SenseNote, SenseRow, SensesSnapshot};
+use attune_core::kernel::sentence_pass::senses::{MEASURED_MAX, SenseNote, SenseRow, SensesSnapshot};
 use attune_core::kernel::{Command, Kernel, Saved};
 use attune_core::lesson::Lesson;
 use attune_view::view_model::meaning::{SenseCurve, SensesModel};
 use attune_view::view_model::stage::StageModel;
 
+use crate::common::close::{Tolerance, assert_close, assert_close_beside};
 use crate::common::commands::{REFIT, RESET_AXES, sentence};
 use crate::common::lessons::{self, BANK};
 
@@ -72,7 +73,7 @@ fn axes_are_refitted_to_the_points_of_the_word_alone() {
     // The middle of the points is the middle of the picture, but for rounding.
     for axis in 0..3 {
         let sum: f32 = points.iter().flat_map(|layer| (0..layer.rows()).map(|row| layer.get(row, axis))).sum();
-        assert!((sum / count as f32).abs() < 1e-4 * fitted.total().sqrt() as f32, "axis {axis}: {sum}");
+        assert_close_beside(fitted.total().sqrt(), axis, sum / count as f32, 0.0, Tolerance::SINGLE_SUMS);
     }
 }
 
@@ -152,7 +153,7 @@ fn what_cannot_be_measured_is_said_beside_its_sentence() {
     let measured = of.measured.as_ref().expect("those that can be");
     assert_eq!(measured.occurrences.len(), 3 + MEASURED_MAX - 7);
     // Sentences that are the same stay together.
-    assert!((measured.layers[0].cosines.get(0, 1) - 1.0).abs() < 1e-6);
+    assert_close("the same sentence", measured.layers[0].cosines.get(0, 1), 1.0, Tolerance::SINGLE);
     let model = SensesModel::of(&kernel.snapshot()).expect("a model");
     assert_eq!(model.rows[2].said.as_deref(), Some("“Bank” is not in this sentence."));
     assert!(model.rows[2].is_left_out && !model.rows[4].is_left_out && !model.rows[1].is_left_out);
@@ -171,29 +172,6 @@ fn a_word_that_no_sentence_could_have_is_said() {
 }
 
 #[test]
-fn a_list_that_is_too_long_is_refused_and_the_one_there_is_stays() {
-    let mut kernel = bank();
-    apply(&mut kernel, SenseCommand::Replace(sentences()));
-    let before = senses(&kernel).list.clone();
-    let line = SenseSentence { text: "the bank".to_owned(), sense: None };
-    let refused = [
-        SenseCommand::Replace(SenseList { word: "bank".to_owned(), sentences: vec![line; LISTED_MAX + 1] }),
-        SenseCommand::Replace(list("bank", &[(Some('z'), "the bank")])),
-        SenseCommand::SetWord("b".repeat(3000)),
-        SenseCommand::SetSense { index: 99, sense: None },
-        SenseCommand::SetSense { index: 0, sense: Some('Z') },
-        SenseCommand::SetText { index: 99, text: String::new() },
-        SenseCommand::Insert(99),
-        SenseCommand::Remove(usize::MAX),
-    ];
-    for command in refused {
-        kernel.apply(Command::Senses(command.clone()));
-        assert!(kernel.snapshot().notice.is_some(), "{command:?}");
-        assert_eq!(senses(&kernel).list, before, "{command:?}");
-    }
-}
-
-#[test]
 fn two_senses_part_on_the_way_through_the_model() {
     let mut kernel = bank();
     apply(&mut kernel, SenseCommand::Replace(sentences()));
@@ -202,7 +180,8 @@ fn two_senses_part_on_the_way_through_the_model() {
     let model = SensesModel::of(&kernel.snapshot()).expect("a model");
     let of = |curve: SenseCurve, layer: usize| curve.of(&model.layers[layer], false).expect("a score");
     let last = model.layers.len() - 1;
-    assert!((of(SenseCurve::Within, 0) - 1.0).abs() < 1e-6 && (of(SenseCurve::Between, 0) - 1.0).abs() < 1e-6);
+    let first = [SenseCurve::Within, SenseCurve::Between].map(|curve| of(curve, 0));
+    assert_close("one word", first, [1.0; 2], Tolerance::SINGLE);
     assert!(of(SenseCurve::Within, last) > of(SenseCurve::Between, last) + 0.1, "{:?}", model.layers);
     assert_eq!(of(SenseCurve::Nearest, last), 1.0, "{:?}", model.layers);
     let said = model.said.as_deref().expect("a sentence");

@@ -8,6 +8,7 @@ use attune_engine::numerics::params::TensorName;
 use attune_view::view_model::axes::{StageShares, captions, percent};
 use attune_view::view_model::stage::StageModel;
 
+use crate::common::close::{Tolerance, assert_close};
 use crate::common::commands::{REFIT, axis, beside, head, set};
 use crate::common::lessons::{SMALL, form, formed, kernel, lesson, with};
 use crate::common::shares::{Rows, centred, check, row, share};
@@ -46,7 +47,8 @@ fn vectors_of_few_dimensions_are_shown_whole_in_space() {
     let snapshot = Kernel::trained(lesson(text)).snapshot();
     check("the dimensions themselves", &snapshot);
     let shares = StageShares::of(&snapshot);
-    assert!(shares.shown(1.0, None).iter().all(|(_, share)| (*share - 1.0).abs() < 1e-6));
+    let all: Vec<f32> = shares.shown(1.0, None).iter().map(|(_, share)| *share).collect();
+    assert_close("everything", &all, vec![1.0; all.len()], Tolerance::SINGLE);
     assert!(shares.shown(1.0, Some(2)).iter().any(|(_, share)| *share < 0.99));
 }
 
@@ -70,7 +72,7 @@ fn each_layer_has_shares_of_its_own_and_the_layers_of_a_source_move_nothing() {
             let state =
                 shown.iter().find(|(name, _)| ["states", "outputs"].contains(name)).expect("the tokens' states");
             assert_eq!(state.0, if layer + 1 == blocks { "outputs" } else { "states" });
-            assert!((f64::from(state.1) - share(&centred(&output), seen)).abs() < 1e-4, "layer {layer}: {shown:?}");
+            assert_close(format!("layer {layer}"), state.1, share(&centred(&output), seen), Tolerance::SINGLE_SUMS);
         }
     }
 }

@@ -7,6 +7,7 @@ use attune_core::kernel::check::claims::{WordPlaces, verify};
 use attune_core::kernel::command::SentenceCommand;
 use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::Lesson;
+use attune_core::lesson::corpus::generate;
 use attune_core::lesson::schema::Probe;
 use attune_engine::numerics::vectors::distance;
 
@@ -57,13 +58,22 @@ fn ends(kernel: &mut Kernel, (sentence, at, sense): (&str, usize, &str)) -> (boo
     (arrival.has_arrived(), places.resting(&words).map(drift).collect())
 }
 
+/// The claims of a lesson hold; `attune check` knows one seed.
+fn check_claims(kernel: &Kernel) {
+    let snapshot = kernel.snapshot();
+    for verdict in verify(&snapshot).expect("a trained model") {
+        assert!(verdict.holds(), "{}, seed {}: {verdict:?}", snapshot.lesson.id, snapshot.lesson.seed);
+    }
+}
+
 #[test]
-fn words_end_at_their_sense_and_others_rest() {
+fn words_end_at_their_sense_and_others_rest_and_their_lessons_hold_for_seeds_1_to_10() {
     for (name, sentences) in [("apple", &OF_APPLE[..]), ("bank", &OF_BANK)] {
         let lesson = of_file(format!("lessons/{name}.ron"));
         let (mut arrived, mut drifts) = (Vec::new(), Vec::new());
         for seed in 1..=10 {
             let mut kernel = Kernel::trained(Arc::new(Lesson { seed, ..lesson.clone() }));
+            check_claims(&kernel);
             for &asked in sentences {
                 let (is_there, drift) = ends(&mut kernel, asked);
                 arrived.push(is_there);
@@ -77,17 +87,27 @@ fn words_end_at_their_sense_and_others_rest() {
     }
 }
 
-/// Claims of the lessons hold whatever the seed; `attune check` knows one.
 #[test]
-fn lessons_hold_for_seeds_1_to_10() {
-    let names = "bank it masks idiom heads cross_attention the_transformer now block gradient";
+fn other_lessons_hold_for_seeds_1_to_10() {
+    let names = "it masks idiom heads cross_attention the_transformer now block gradient";
     for name in names.split(' ') {
         let lesson = of_file(format!("lessons/{name}.ron"));
-        for seed in 1..=10 {
-            let kernel = Kernel::trained(Arc::new(Lesson { seed, ..lesson.clone() }));
-            for verdict in verify(&kernel.snapshot()).expect("a trained model") {
-                assert!(verdict.holds(), "{name}, seed {seed}: {verdict:?}");
-            }
+        (1..=10).for_each(|seed| check_claims(&Kernel::trained(Arc::new(Lesson { seed, ..lesson.clone() }))));
+    }
+}
+
+/// The main lesson asks about sentences that training never saw.
+#[test]
+fn apple_asks_about_sentences_of_its_own() {
+    let lesson = of_file("lessons/apple.ron");
+    assert!(lesson.probes.len() >= 20);
+    for id in ["contextual", "margin", "static", "apple1", "apple2", "mixture", "sum"] {
+        assert!(lesson.claims.iter().any(|claim| claim.id == id), "the claim {id:?} is gone");
+    }
+    for seed in 1..=10 {
+        let seen = generate(&lesson.corpus, &lesson.groups, seed);
+        for probe in &lesson.probes {
+            assert!(!seen.contains(&probe.sentence), "seed {seed}: training sees {:?}", probe.sentence.join(" "));
         }
     }
 }

@@ -12,6 +12,7 @@ use attune_view::view_model::stage::StageModel;
 use attune_view::view_model::tensors::WeightsModel;
 use attune_view::view_model::what_if::WhatIfModel;
 
+use crate::common::close::{Tolerance, assert_close};
 use crate::common::lessons::form as trained;
 use crate::common::top::text;
 
@@ -48,21 +49,6 @@ fn every_form_is_the_same_bit_for_bit() {
     for form in FORMS.split(' ') {
         let numbers = || numbers(&trained(form).snapshot());
         assert_eq!(numbers(), numbers(), "{form}");
-    }
-}
-
-#[test]
-fn contributions_add_up_in_every_block_of_every_form() {
-    for form in FORMS.split(' ') {
-        let model = trained(form).snapshot().model.expect("a model");
-        let blocks = &model.sentence.activations.blocks;
-        assert_eq!(model.sentence.contributions.len(), blocks.len());
-        for ((number, config), (terms, block)) in
-            model.architecture.numbered_blocks().zip(model.sentence.contributions.iter().zip(blocks))
-        {
-            let error = terms.error(config, block);
-            assert!(error < 1e-5, "{form}, block {number}: {error}");
-        }
     }
 }
 
@@ -142,7 +128,8 @@ fn the_model_answers_what_its_lesson_asks() {
     let snapshot = with("label", &[]);
     let answers = &snapshot.model.as_ref().expect("a model").sentence.answers.likeliest[0];
     let sum: f32 = answers.iter().map(|answer| answer.probability).sum();
-    assert!(answers.len() == 2 && answers[0].probability > answers[1].probability && (sum - 1.0).abs() < 1e-6);
+    assert!(answers.len() == 2 && answers[0].probability > answers[1].probability);
+    assert_close("all answers", sum, 1.0, Tolerance::SINGLE);
 }
 
 fn generate(count: usize, choice: NextWordChoice) -> Command {
@@ -226,18 +213,6 @@ fn nothing_to_learn_is_nothing_to_train() {
     let model = snapshot.model.expect("a model");
     let names: Vec<String> = model.parameters.specs().iter().map(|spec| spec.id.to_string()).collect();
     assert_eq!(names, ["b_logits"], "the readout's bias is all there is");
-    // softmax(X Xᵀ) X of the words alone.
-    let (run, x) = (&model.sentence.activations, &model.sentence.activations.input);
-    for i in 0..x.rows() {
-        let scores: Vec<f64> = (0..x.rows())
-            .map(|j| x.row(i).iter().zip(x.row(j)).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum())
-            .collect();
-        let sum: f64 = scores.iter().map(|s| s.exp()).sum();
-        for d in 0..x.cols() {
-            let mix: f64 = (0..x.rows()).map(|j| scores[j].exp() / sum * f64::from(x.get(j, d))).sum();
-            assert!((f64::from(run.output.get(i, d)) - mix).abs() < 1e-5);
-        }
-    }
 }
 
 #[test]

@@ -3,7 +3,6 @@
 #[path = "../common/mod.rs"]
 mod common;
 
-mod apple;
 mod arrival;
 mod bad_lessons;
 mod budgets;

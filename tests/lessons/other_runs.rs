@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use attune_core::kernel::Kernel;
 use attune_core::kernel::check::claims::{verify, verify_switched};
@@ -64,13 +64,29 @@ fn without_the_mask_the_loss_is_below_a_tenth_of_the_floor() {
     }
 }
 
+fn weight_id(sentence: usize, head: usize, key: usize) -> String {
+    format!("weight-{sentence}-{head}-{key}")
+}
+
+/// The lesson of two heads, in which the weights from the last word to subject and object are measured, and the loss.
+fn two_heads() -> Variant {
+    let mut variant = Variant::of("heads").measuring("loss", "FinalLoss");
+    for (sentence, head, key) in (0..4).flat_map(|s| [(s, 0, 1), (s, 0, 4), (s, 1, 1), (s, 1, 4)]) {
+        let fact = format!("Weight(sentence: {sentence}, head: {head}, query: 5, key: {key})");
+        variant = variant.measuring(&weight_id(sentence, head, key), &fact);
+    }
+    variant
+}
+
+/// That lesson, trained once for all tests.
+static TWO_HEADS: LazyLock<Vec<BTreeMap<String, f64>>> = LazyLock::new(|| two_heads().train());
+
 #[test]
 fn one_head_is_right_at_twice_the_loss() {
     // Claims on the second head are of the lesson alone.
-    let of_lesson = || Variant::of("heads").without("        Claim(id: \"subject\"", "        Claim(id: \"answer\"");
-    let variant = || of_lesson().measuring("loss", "FinalLoss");
-    let (two, one) = (variant().train(), variant().with("heads: 2", "heads: 1").train());
-    for (two, one) in two.iter().zip(&one) {
+    let of_lesson = Variant::of("heads").without("        Claim(id: \"subject\"", "        Claim(id: \"answer\"");
+    let one = of_lesson.measuring("loss", "FinalLoss").with("heads: 2", "heads: 1").train();
+    for (two, one) in TWO_HEADS.iter().zip(&one) {
         assert_eq!((one["trained"], one["kept-out"]), (1.0, 1.0));
         let times = one["loss"] / two["loss"];
         assert!((1.8..2.7).contains(&times), "{times} times the loss");
@@ -85,21 +101,11 @@ fn has_a_head_for_each(found: &BTreeMap<String, f64>) -> bool {
     [(0, 1), (1, 0)].into_iter().any(|(subject, object)| is_on(subject, 1) && is_on(object, 4))
 }
 
-fn weight_id(sentence: usize, head: usize, key: usize) -> String {
-    format!("weight-{sentence}-{head}-{key}")
-}
-
 #[test]
 fn without_planted_weights_few_seeds_have_a_head_for_each() {
-    let mut variant = Variant::of("heads");
-    for (sentence, head, key) in (0..4).flat_map(|s| [(s, 0, 1), (s, 0, 4), (s, 1, 1), (s, 1, 4)]) {
-        let fact = format!("Weight(sentence: {sentence}, head: {head}, query: 5, key: {key})");
-        variant = variant.measuring(&weight_id(sentence, head, key), &fact);
-    }
     let count = |all: &[BTreeMap<String, f64>]| all.iter().filter(|found| has_a_head_for_each(found)).count();
-    let planted = variant.train();
-    assert!(count(&planted) >= 8, "{} of ten", count(&planted));
-    let free = variant.without("            \"W_Q\": [", "        },\n        steps:").train();
+    assert!(count(&TWO_HEADS) >= 8, "{} of ten", count(&TWO_HEADS));
+    let free = two_heads().without("            \"W_Q\": [", "        },\n        steps:").train();
     assert!(free.iter().all(|found| (found["trained"], found["kept-out"]) == (1.0, 1.0)), "{free:?}");
     assert!(count(&free) < 5, "{} of ten", count(&free));
 }

@@ -9,6 +9,7 @@ use attune_core::kernel::check::rehearse;
 use attune_core::lesson::{Lesson, LessonIssue, parse};
 use attune_engine::code::budget::TIME_MAX;
 
+use crate::common::close::{Tolerance, assert_close};
 use crate::common::folder::Folder;
 use crate::common::top::{at, text};
 
@@ -42,7 +43,7 @@ fn a_lesson_about_a_recording_has_its_texts_and_claims_about_them() {
     let verdicts = verify(&snapshot).expect("a model");
     assert!(verdicts.iter().all(|verdict| verdict.holds()), "{verdicts:?}");
     let weight = snapshot.model.expect("a model").sentence.activations.blocks[0].heads[0].weights.get(2, 9);
-    assert!((verdicts[0].value - f64::from(weight)).abs() < 1e-7, "{verdicts:?}: {weight}");
+    assert_close("the weight", verdicts[0].value, weight, Tolerance::SINGLE_BITS);
 }
 
 #[test]

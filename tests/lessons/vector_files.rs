@@ -10,6 +10,7 @@ use attune_core::lesson::{Lesson, LessonIssue, parse};
 use attune_engine::code::budget::TIME_MAX;
 use attune_engine::vectors::{Format, Vectors, write};
 
+use crate::common::close::{Tolerance, assert_close};
 use crate::common::folder::Folder;
 use crate::common::lessons::of_file;
 use crate::common::top::at;
@@ -102,7 +103,7 @@ fn a_file_opens_as_a_lesson_with_all_of_its_words() {
     let shown = space.shares().expect("they differ").seen(None);
     let file = vectors("plain.bin");
     let exact: f64 = attune_engine::vectors::space::components(&file, 3).expect("finite").shares.iter().sum();
-    assert!((f64::from(shown) - exact).abs() < 1e-6, "the components of all rows: {shown}, {exact}");
+    assert_close("the components of all rows", shown, exact, Tolerance::SINGLE);
 }
 
 #[test]

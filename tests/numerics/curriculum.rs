@@ -7,11 +7,12 @@ use attune_engine::numerics::block::{BlockCache, BlockConfig};
 use attune_engine::numerics::params::{Parameters, TensorName};
 use attune_engine::numerics::softmax::softmax_backward;
 
+use crate::common::close::{Tolerance, assert_close, is_close_beside};
 use crate::common::numerics::one_block::{Input, forward};
 use crate::common::numerics::{generator, random_matrix};
 
-/// Half a unit in the fifth digit behind the point, and a rounding error.
-const DIGITS: f64 = 5.001e-6;
+/// As many digits behind the point as the lessons show.
+const DIGITS: i32 = 5;
 
 fn matrix<const COLS: usize>(rows: &[[f64; COLS]]) -> Matrix<f64> {
     Matrix::from_row_major(rows.len(), COLS, rows.concat())
@@ -19,15 +20,13 @@ fn matrix<const COLS: usize>(rows: &[[f64; COLS]]) -> Matrix<f64> {
 
 #[track_caller]
 fn assert_digits<const COLS: usize>(found: &Matrix<f64>, expected: &[[f64; COLS]]) {
-    let difference = crate::common::numerics::largest_difference(found.flat(), matrix(expected).flat());
-    assert!(difference < DIGITS, "{found:?}, not {expected:?}");
+    assert_close("as the lessons show", found.flat(), expected.concat(), Tolerance::of_digits(DIGITS));
 }
 
 /// Which published entries, of so many digits behind the point, the arithmetic bears out.
 fn right<const COUNT: usize>(found: &[f64], published: [f64; COUNT], digits: i32) -> [bool; COUNT] {
-    let half_a_unit = 0.5001 * 10f64.powi(-digits);
     assert_eq!(found.len(), COUNT, "as many entries");
-    std::array::from_fn(|i| (found[i] - published[i]).abs() <= half_a_unit)
+    std::array::from_fn(|i| is_close_beside(1.0, found[i], published[i], Tolerance::of_digits(digits)).is_ok())
 }
 
 /// Scores and weights, and the output, of one head over some vectors.
@@ -174,9 +173,8 @@ fn values_set_the_width_of_the_output_and_nothing_else() {
         let found = three_roles(Matrix::from_fn(3, width, |i, j| W_V[i][j % 3]));
         assert_eq!((found.output().rows(), found.output().cols()), (3, width));
         assert_eq!(found.weights, full.weights);
-        for (i, j) in (0..3).flat_map(|i| (0..width).map(move |j| (i, j))) {
-            assert!((found.output().get(i, j) - full.output().get(i, j % 3)).abs() < 1e-15);
-        }
+        let expected = Matrix::from_fn(3, width, |i, j| full.output().get(i, j % 3));
+        assert_close("each column is its own", found.output().flat(), expected.flat(), Tolerance::LAST_BITS);
     }
 }
 
@@ -314,11 +312,7 @@ fn it_lesson() {
     let found = by_hand(false, matrix(&[[0.6, 0.5, 0.4]; 8]), matrix(&KEYS), matrix(&VALUES));
     let scores = [0.17, 0.77, 0.20, 0.29, 0.62, 0.92, 0.14, 1.22];
     let weights = [0.0800, 0.1458, 0.0825, 0.0902, 0.1255, 0.1694, 0.0777, 0.2287];
-    assert!(
-        crate::common::numerics::largest_difference(found.scores.row(it), &scores) < DIGITS,
-        "{:?}",
-        found.scores.row(it)
-    );
+    assert_close("the scores", found.scores.row(it), scores, Tolerance::of_digits(DIGITS));
     let of_it = found.weights.row(it);
     assert_eq!(right(of_it, weights, 4), [true; 8], "{of_it:?}");
     let most = (0..8).max_by(|&a, &b| of_it[a].total_cmp(&of_it[b])).expect("words");

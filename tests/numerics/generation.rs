@@ -9,6 +9,7 @@ use attune_engine::numerics::params::TensorName;
 use attune_engine::numerics::reference;
 use attune_engine::numerics::rng::{Generator, Stream, stream};
 
+use crate::common::close::{Tolerance, assert_close};
 use crate::common::numerics::{MAX_TOKENS, Net, architecture, block, block_forms, candidates, layer, sentence, words};
 
 fn rng(seed: u64) -> Generator {
@@ -89,9 +90,7 @@ fn kept_keys_and_values_are_those_of_a_whole_pass_in_every_form() {
             for &word in &words[begun..] {
                 rows.extend(net.model.one_more(&net.parameters, &mut kept, Some(word)).flat());
             }
-            let worst =
-                rows.iter().zip(whole.output.flat()).map(|(a, b): (&f64, &f64)| (a - b).abs()).fold(0.0, f64::max);
-            assert!(rows.len() == whole.output.flat().len() && worst < 1e-12, "{form:?}: {worst}");
+            assert_close(format!("{form:?}"), rows, whole.output.flat(), Tolerance::DOUBLE_PASS);
         }
     }
 }

@@ -17,7 +17,8 @@ use attune_engine::numerics::tensor_norms::TensorNorms;
 use attune_engine::numerics::{Matrix, Scalar};
 use attune_engine::panics;
 
-use crate::common::numerics::{Net, architecture, batches, block_forms, largest_difference, layer, sentence, words};
+use crate::common::close::{Tolerance, assert_close, assert_close_beside};
+use crate::common::numerics::{Net, architecture, batches, block_forms, layer, sentence, words};
 
 fn packed_as(id: TensorId) -> Option<NumberType> {
     id.name.multiplies().then_some(NumberType::Whole)
@@ -66,13 +67,14 @@ fn every_form_of_the_engine_gives_the_numbers_of_plain_weights() {
     for net in nets() {
         let packed = net.parameters.with_packed(packed_as);
         assert!(packed.is_packed() && packed.flat().len() < packed.len() && !net.parameters.is_packed());
-        assert!(largest_difference(&numbers(&net, &packed), &numbers(&net, &net.parameters)) < 1e-12);
+        let plain = numbers(&net, &net.parameters);
+        assert_close("in double precision", numbers(&net, &packed), plain, Tolerance::DOUBLE_PASS);
         let net = net.cast::<f32>();
         let packed = net.parameters.with_packed(packed_as);
         let (found, expected) = (numbers(&net, &packed), numbers(&net, &net.parameters));
         // Shares of the largest: some of these nets, without norms, have numbers up to hundreds.
         let largest = expected.iter().fold(1f32, |most, x| most.max(x.abs()));
-        assert!(largest_difference(&found, &expected) < 1e-5 * f64::from(largest));
+        assert_close_beside(largest, "in single precision", found, expected, Tolerance::SINGLE_PASS);
     }
 }
 

@@ -11,13 +11,11 @@ use attune_engine::numerics::optimiser::{Method, Optimiser, OptimiserConfig};
 use attune_engine::numerics::positions::Positions;
 use attune_engine::numerics::rng::{Stream, stream};
 
-use crate::common::numerics::{Net, filled, generator, largest_difference, random_matrix};
+use crate::common::close::{Tolerance, assert_close};
+use crate::common::numerics::{Net, filled, generator, random_matrix};
 
 const VOCABULARY: usize = 9;
 const STEPS: usize = 5;
-/// The largest change by another order of sums, in double precision. Adam divides what rounding leaves of a
-/// gradient that is 0 by its ε of 1e-8.
-const TOLERANCE: f64 = 1e-9;
 
 fn model(pooling: Pooling) -> AttentionModel<f64> {
     let architecture = Architecture {
@@ -55,7 +53,7 @@ fn every_number_of_threads_takes_the_same_steps() {
         let config = OptimiserConfig { method, learning_rate: 0.01, weight_decay: 0.1 };
 
         let first = Net { model: model.clone(), parameters: start.clone() };
-        first.is_the_reference(&batch, 1e-13).unwrap_or_else(|why| panic!("{pooling:?}: {why}"));
+        first.is_the_reference(&batch, Tolerance::DOUBLE).unwrap_or_else(|why| panic!("{pooling:?}: {why}"));
         let mut workspace = first.workspace(&batch);
         let (mut alone, mut optimiser) = (start.clone(), Optimiser::new(config, &start));
         let losses: Vec<f64> = (0..STEPS)
@@ -74,11 +72,11 @@ fn every_number_of_threads_takes_the_same_steps() {
             let (mut shared, mut optimiser) = (start.clone(), Optimiser::new(config, &start));
             for expected in &losses {
                 let loss = shards.gradient(&model, &shared);
-                assert!((loss - expected).abs() < TOLERANCE, "{pooling:?}, {threads} threads: {loss}, not {expected}");
+                assert_close(format!("{pooling:?}, {threads} threads"), loss, *expected, Tolerance::DOUBLE_SUMS);
                 shards.update(&mut optimiser, &mut shared);
             }
-            let difference = largest_difference(shared.flat(), alone.flat());
-            assert!(difference < TOLERANCE, "{pooling:?}, {threads} threads: parameters off by {difference:e}");
+            let name = format!("{pooling:?}, {threads} threads: the parameters");
+            assert_close(name, shared.flat(), alone.flat(), Tolerance::DOUBLE_SUMS);
         }
     }
 }

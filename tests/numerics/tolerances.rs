@@ -1,54 +1,47 @@
 //! What compares numbers refuses those that are another: whatever is held by a tolerance rests on these.
 
-use attune_engine::panics;
-
+use crate::common::close::{Tolerance, is_close, is_close_beside, is_each_close};
 use crate::common::numerics::differences::compare;
-use crate::common::numerics::{is_close, largest_difference};
 use crate::common::snapshots::differing;
 
-/// Those in use, and shares of each that are within it and beyond.
-const TOLERANCES: [f64; 6] = [1e-13, 1e-10, 1e-9, 1e-7, 2e-5, 1e-4];
+/// Parts of a tolerance: within it, and beyond.
 const WITHIN: f64 = 0.5;
 const BEYOND: f64 = 2.0;
 
+/// The twin of every tolerance: a number that is farther away is refused, wherever it stands.
 #[test]
 fn a_number_beyond_the_tolerance_is_refused_wherever_it_stands() {
-    for tolerance in TOLERANCES {
-        for expected in [vec![0.0; 3], vec![0.25, -1.0, 0.5], vec![300.0, -2e4, 5.0]] {
-            let off = |at: usize, share: f64| {
-                let mut found: Vec<f64> = expected.clone();
-                found[at] += share * tolerance * expected[at].abs().max(1.0);
-                found
-            };
+    let shown = (0..=6).map(Tolerance::of_digits);
+    for tolerance in Tolerance::ALL.into_iter().chain(shown) {
+        for expected in [[1.0, 0.0, 0.0], [6.0, -1.0, 0.5], [300.0, -2e4, 5.0]] {
+            let size = |at: usize| f64::abs(expected[at]).max(1.0);
             for at in 0..expected.len() {
-                assert_eq!(is_close("near", &off(at, WITHIN), &expected, tolerance), Ok(()));
+                let off = |share: f64| {
+                    let mut found = expected;
+                    found[at] += share * tolerance.part() * size(at);
+                    let beside = is_close_beside(size(at), found[at], expected[at], tolerance);
+                    [beside, is_each_close(found, expected, tolerance)].map(|found| found.is_ok())
+                };
+                assert_eq!(off(WITHIN), [true; 2], "{tolerance:?}, number {at}");
                 for share in [BEYOND, -BEYOND, f64::NAN, f64::INFINITY] {
-                    let refused = is_close("far", &off(at, share), &expected, tolerance);
-                    assert!(refused.is_err(), "{tolerance}, entry {at}: {share} times the tolerance passes");
+                    assert_eq!(off(share), [false; 2], "{tolerance:?}, number {at}: {share} times as far passes");
                 }
             }
         }
-        assert!(panics::quietly(|| is_close("short", &[0.0], &[0.0, 0.0], tolerance)).is_err(), "an entry is missing");
+        assert!(is_close([1.0], [1.0, 1.0], tolerance).is_err(), "a number is missing");
+        assert!(is_close_beside(f64::NAN, 1.0, 2.0, tolerance).is_err(), "beside no number");
     }
 }
 
+/// The twin of every comparison: it refuses a tolerance to which numbers that are missing would pass.
 #[test]
-fn the_largest_difference_is_that_of_any_entry() {
-    let expected = [0.25, -1.0, 300.0];
-    assert_eq!(largest_difference(&expected, &expected), 0.0);
-    for at in 0..expected.len() {
-        for off in [1e-12, -1.0] {
-            let mut found = expected;
-            found[at] += off;
-            let difference = largest_difference(&found, &expected);
-            assert!(
-                (difference - f64::abs(off)).abs() < 1e-13 * expected[at].abs().max(1.0),
-                "{difference}, not {off}"
-            );
-        }
-        let mut found = expected;
-        found[at] = f64::NAN;
-        assert_eq!(largest_difference(&found, &expected), f64::INFINITY, "NaN is far from every number");
+fn numbers_that_are_as_small_as_the_tolerance_prove_nothing() {
+    for tolerance in Tolerance::ALL {
+        let small = [0.5 * tolerance.part(), 0.0];
+        assert!(is_close([0.0; 2], small, tolerance).is_err(), "{tolerance:?}: 0 passes for {small:?}");
+        assert_eq!(is_close(small, small, tolerance), Ok(()), "{tolerance:?}: equal numbers need no tolerance");
+        let large = [20.0 * tolerance.part(), 0.0];
+        assert!(is_close(large, large, tolerance).is_ok() && is_close([0.0; 2], large, tolerance).is_err());
     }
 }
 

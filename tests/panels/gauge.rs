@@ -6,6 +6,7 @@ use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::schema::AxisEnds;
 use attune_view::view_model::stage::StageModel;
 
+use crate::common::close::{Tolerance, assert_close};
 use crate::common::lessons::{SMALL, changed, kernel, lesson};
 
 fn with_axis() -> Kernel {
@@ -37,8 +38,8 @@ fn a_gauge_places_each_word_between_the_ends_exactly() {
     for mark in &gauge.marks {
         let token = &model.sentence.tokens[mark.position];
         let (fixed, now) = (space.vectors.row(token.word.expect("a word")), mark.position);
-        assert!((mark.fixed - place(&fixed)).abs() < 1e-5, "{mark:?}");
-        assert!((mark.now - place(model.sentence.activations.output.row(now))).abs() < 1e-5, "{mark:?}");
+        let expected = [place(&fixed), place(model.sentence.activations.output.row(now))];
+        assert_close(format!("{mark:?}"), [mark.fixed, mark.now], expected, Tolerance::SINGLE_PASS);
         assert_eq!((mark.at(0.0), mark.at(1.0)), (mark.fixed, mark.now));
     }
 }

@@ -41,10 +41,11 @@ fn check_points(snapshot: &Snapshot) {
             let check = |text: &str, at: [f32; 3], found: &Value| {
                 let found = Vec2::new(number(&found[0]), number(&found[1]));
                 let expected = view.project(Vec3::from(scaled(&model, at))).expect("in front").at;
-                assert!(
-                    found.distance(expected) < TOLERANCE,
-                    "{text} at {time}: {found}, and {expected} in the program"
-                );
+                let off = found.distance(expected);
+                assert!(off < TOLERANCE, "{text} at {time}: {found}, and {expected} in the program");
+                // The twin: the tolerance tells a point from the one that another size of the picture would have.
+                let other = rig.view(size * 1.1).project(Vec3::from(scaled(&model, at))).expect("in front").at;
+                assert!(found.distance(other) > TOLERANCE, "{text} at {time}: in a larger picture, it is elsewhere");
             };
             let [tokens, words] = ["tokens", "words"].map(|of| canvas[of].as_array().expect("points"));
             assert_eq!((tokens.len(), words.len()), (model.tokens.len(), model.words.len()));

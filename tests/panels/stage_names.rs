@@ -163,7 +163,8 @@ impl Stage {
             match placed.leader {
                 None => assert!(own - radius <= NEAR + ROUNDING, "{at}: the name of {owner:?} is {own} from its point"),
                 Some([from, to]) => {
-                    assert!((from.distance(point) - radius).abs() < ROUNDING, "{at}: {owner:?}");
+                    let rim = radius - ROUNDING..radius + ROUNDING;
+                    assert!(rim.contains(&from.distance(point)), "{at}: {owner:?}");
                     assert!(placed.rect.expand(ROUNDING).contains(to), "{at}: {owner:?}");
                 }
             }

@@ -28,6 +28,7 @@ use egui_kittest::kittest::Queryable;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
+use crate::common::close::{Tolerance, assert_close};
 use crate::common::lessons::form;
 use crate::dressed::dressed;
 
@@ -309,9 +310,10 @@ fn keys_move_the_camera_of_a_stage_that_was_clicked() {
     press(&mut harness, none, Key::Plus);
     assert!(pose().distance < far);
     press(&mut harness, none, Key::Minus);
-    assert!((pose().distance - far).abs() < 1e-5);
+    assert_close("the distance", pose().distance, far, Tolerance::SINGLE_PASS);
     press(&mut harness, none, Key::X);
-    assert!((pose().yaw - std::f32::consts::FRAC_PI_2).abs() < 1e-5 && pose().pitch == 0.0);
+    assert_close("the yaw", pose().yaw, std::f32::consts::FRAC_PI_2, Tolerance::SINGLE_PASS);
+    assert_eq!(pose().pitch, 0.0);
     press(&mut harness, none, Key::Num2);
     assert!(shared.borrow().0.rig.is_flat());
     let flat = pose();
@@ -337,7 +339,7 @@ fn keys_choose_words_isolate_and_clear() {
     let target = shared.borrow().0.rig.pose.target;
     let scene = bank();
     let place = bevy::math::Vec3::from(attune::app::stage::geometry::scaled(&scene, scene.tokens[1].start));
-    assert!(target.distance(place) < 1e-5, "F looks at the chosen word");
+    assert_close("F looks at the chosen word", target.to_array(), place.to_array(), Tolerance::SINGLE_PASS);
     press(&mut harness, Modifiers::NONE, Key::I);
     assert!(view().highlight.isolated);
     press(&mut harness, Modifiers::NONE, Key::Escape);
@@ -441,7 +443,8 @@ fn a_search_lights_counts_and_leads_to_what_it_finds() {
     }
     let scene = bank();
     let place = bevy::math::Vec3::from(attune::app::stage::geometry::scaled(&scene, scene.words[0].at));
-    assert!(shared.borrow().0.rig.pose.target.distance(place) < 1e-5);
+    let target = shared.borrow().0.rig.pose.target;
+    assert_close("the word that was found", target.to_array(), place.to_array(), Tolerance::SINGLE_PASS);
 
     harness.get_by_label("Regular expression").click();
     harness.run_steps(3);

@@ -12,6 +12,7 @@ use attune_view::view_model::fold::FoldModel;
 use egui::Vec2;
 use egui_kittest::kittest::Queryable;
 
+use crate::common::close::{Tolerance, assert_close};
 use crate::common::lessons::{form, forms, small};
 use crate::live::PanelHarness;
 use crate::pointer::click;
@@ -109,9 +110,9 @@ fn turned_pairs_are_clocks_that_add_up_to_the_product() {
     let rest: f32 = still.map(|entry| head.query.get(2, entry) * head.key.get(0, entry)).sum();
     let sum: f32 = step.clocks.iter().map(|clock| clock.product).sum::<f32>() + rest;
     let product = model.sentence.arithmetic[0].products.get(2, 0);
-    assert!((sum - product).abs() < 1e-5, "{sum}, not {product}");
+    assert_close("the product", sum, product, Tolerance::SINGLE_PASS);
     // The key stands two places back, and the first pair turns by a radian a place, halved by the scaling.
-    assert!((step.clocks[0].apart + 1.0).abs() < 1e-12);
+    assert_close("the angle", step.clocks[0].apart, -1.0, Tolerance::DOUBLE_PASS);
     assert!(walk.steps.iter().all(|step| step.clocks.is_empty() || step.step == Step::Score));
 
     click(&mut panel, "three");
@@ -176,6 +177,6 @@ fn the_arrows_of_the_heads_lead_from_the_word_to_its_output() {
             tip = std::array::from_fn(|axis| tip[axis] + arrow[axis]);
         }
         let to = model.to(query);
-        assert!((0..3).all(|axis| (tip[axis] - to[axis]).abs() < 1e-5), "{tip:?} is not {to:?}");
+        assert_close("the tip", tip, to, Tolerance::SINGLE_PASS);
     }
 }

@@ -14,6 +14,7 @@ use egui::accesskit::Role;
 use egui::{Key, Modifiers, PointerButton, Pos2, Ui, Vec2};
 use egui_kittest::kittest::Queryable;
 
+use crate::common::close::{Tolerance, assert_close};
 use crate::common::commands::temperature;
 use crate::common::lessons::{after, changed, kernel, small, with_switches};
 use crate::live::PanelHarness;
@@ -197,7 +198,7 @@ fn a_slider_retrains_while_it_is_dragged_and_a_button_returns() {
     let length = |at: [f32; 3]| at.iter().map(|x| x * x).sum::<f32>().sqrt();
     let own = before.words.iter().find(|word| word.text == stage.ghosts[0].text).expect("the word");
     let (ghost, was) = (length(stage.ghosts[0].start) / stage.radius, length(own.at) / before.radius);
-    assert!((ghost - was).abs() < 1e-5, "a ghost is where the point was seen");
+    assert_close("a ghost is where the point was seen", ghost, was, Tolerance::SINGLE_PASS);
     click(&mut panel, "Ghosts");
     click(&mut panel, "Lesson defaults");
     assert_eq!(panel.commands(), [Command::Retrain(Box::default())]);

@@ -10,6 +10,7 @@ use egui::{Event, Key, PointerButton, Pos2, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 
+use crate::common::close::{Tolerance, assert_close_beside};
 use crate::common::lessons::{SMALL, after, form, kernel, small};
 use crate::live::PanelHarness;
 use crate::pointer::{click, drag, press};
@@ -175,7 +176,8 @@ fn a_shake_and_a_comparison_are_asked_for_and_shown() {
     assert_eq!(comparison.name, "after step 3");
     let tensor = &model.tensors[0];
     let norm = tensor.differences().expect("entries").iter().map(|x| x * x).sum::<f32>().sqrt();
-    assert!(norm > 0.0 && (norm - tensor.difference_norm).abs() < 1e-5 * norm);
+    assert!(norm > 0.0);
+    assert_close_beside(norm, "the norm", tensor.difference_norm, norm, Tolerance::SINGLE_PASS);
     let said = panel.query_all_by_label_contains("W_Q minus W_Q after step 3").count();
     assert_eq!(said, 1);
 }

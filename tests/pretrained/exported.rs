@@ -14,6 +14,7 @@ use attune_engine::pretrained::folder::ModelFolder;
 use attune_engine::pretrained::load;
 use attune_view::export::checkpoint::{Checkpoint, form};
 
+use crate::common::close::{Tolerance, assert_close_beside};
 use crate::common::folder::Folder;
 use crate::common::top;
 use crate::opened::{opened, running};
@@ -103,15 +104,15 @@ fn the_folder_opens_and_says_what_the_lesson_says() {
             let ids = |of: &[attune_core::kernel::snapshot::Token]| of.iter().map(|it| it.word).collect::<Vec<_>>();
             assert_eq!(ids(&own.tokens), ids(&read.tokens), "{name}");
             // Products by packed weights may sum in another order.
-            let near = |a: &[f32], b: &[f32]| a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-5);
-            assert!(near(own.activations.output.flat(), read.activations.output.flat()), "{name}: {words:?}");
+            let [a, b] = [&own, &read].map(|of| of.activations.output.flat());
+            assert_close_beside(1.0, format!("{name}: {words:?}"), b, a, Tolerance::SINGLE_PASS);
             let (own, read) = (&own.answers.logits, &read.answers.logits);
             for row in 0..own.rows() {
                 for (class, answer) in model.classes.iter().enumerate() {
                     let space = lesson.space.as_ref().expect("vectors");
                     let word = space.vocabulary.iter().position(|word| word == answer).expect("a word");
                     let (a, b) = (own.get(row, class), read.get(row, word));
-                    assert!((a - b).abs() <= 2e-5, "{name}: {answer}: {a} and {b}");
+                    assert_close_beside(1.0, format!("{name}: {answer}"), b, a, Tolerance::LIBRARY);
                 }
             }
         }

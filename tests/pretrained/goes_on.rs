@@ -11,6 +11,7 @@ use attune_engine::pretrained::folder::ModelFolder;
 use attune_view::view_model::answers::{AnswersModel, AnswersWriting};
 use serde_json::Value;
 
+use crate::common::close::{Tolerance, assert_close_beside};
 use crate::common::models::{pass, read, with_tokenizer};
 use crate::common::numerics::json::{list, parse, sizes};
 use crate::opened::{opened, running};
@@ -81,8 +82,7 @@ fn kept_rows_stay_bit_for_bit_and_new_ones_are_those_of_the_whole_pass() {
             let no_source = None::<Tokens<'_, f32>>;
             let (mut kept, output) = model.begin(&read.parameters, &some(&words[..begun]), no_source, words.len());
             let near = |a: &[f32], b: &[f32], what: &str| {
-                let worst = a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
-                assert!(a.len() == b.len() && worst <= 2e-5, "{name}: {what}: {worst}");
+                assert_close_beside(1.0, format!("{name}: {what}"), a, b, Tolerance::LIBRARY);
             };
             near(output.flat(), &whole.output.flat()[..output.flat().len()], "the beginning");
             for (at, &word) in words.iter().enumerate().skip(begun) {
@@ -165,7 +165,10 @@ fn words_are_drawn_among_those_that_transformers_draws_among() {
                 .sum();
             let freedom = (among.len() - 1) as f64;
             // Five deviations of χ², whose variance is twice its freedom.
-            assert!(chi <= freedom + 5.0 * (2.0 * freedom).sqrt() + 1e-9, "{name}: {kept}: χ² = {chi} of {freedom}");
+            assert!(
+                chi <= freedom + 5.0 * (2.0 * freedom).sqrt() + Tolerance::DOUBLE_SUMS.part(),
+                "{name}: {kept}: χ² = {chi} of {freedom}"
+            );
         }
     }
 }

@@ -21,31 +21,30 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use serde_json::Value;
 
+use crate::common::close::{Tolerance, assert_close, assert_close_beside};
 use crate::common::models::{pass, read};
-use crate::common::numerics::json::{list, number, parse, sizes};
+use crate::common::numerics::json::{list, number, parse, sizes, vector};
 use crate::opened::{ALL, opened, running};
-use crate::values::{TOLERANCE, sentences};
+use crate::values::sentences;
 use crate::written::fixture;
 
 /// `[CLS]` and `[SEP]` of the fixtures.
 const ADDED: [usize; 2] = [2, 3];
-/// Between sums in double precision over the same weights.
-const SAME_WEIGHTS: f64 = 1e-6;
 
 fn tokens(ids: &[usize]) -> Vec<MeasuredToken> {
     ids.iter().map(|id| MeasuredToken { word: Some(*id), is_added: ADDED.contains(id) }).collect()
 }
 
 #[track_caller]
-fn check(said: &str, ids: &[usize], weights: &Matrix<f32>, expected: &Value, tolerance: f64) {
+fn check(said: &str, ids: &[usize], weights: &Matrix<f32>, expected: &Value, tolerance: Tolerance) {
     let patterns = HeadPatterns::within(&tokens(ids));
     for (measure, expected) in HeadMeasure::ALL.into_iter().zip(list(expected)) {
         let (found, expected) = (patterns.measure(measure, weights), expected.as_f64());
-        let is_near = match (found, expected) {
-            (Some(found), Some(expected)) => (found - expected).abs() <= tolerance * expected.abs().max(1.0),
-            (found, expected) => found.is_none() && expected.is_none(),
-        };
-        assert!(is_near, "{said}, {measure:?} of {ids:?}: {found:?}, not {expected:?}");
+        assert_eq!(found.is_some(), expected.is_some(), "{said}, {measure:?} of {ids:?}");
+        if let (Some(found), Some(expected)) = (found, expected) {
+            let size = expected.abs().max(1.0);
+            assert_close_beside(size, format!("{said}, {measure:?} of {ids:?}"), found, expected, tolerance);
+        }
     }
 }
 
@@ -62,21 +61,19 @@ fn every_measure_of_every_head_is_that_of_numpy() {
                 let of_layer = list(&list(&expected["measures"])[layer]);
                 for (head, activations) in block.heads.iter().enumerate() {
                     let said = format!("{name}, layer {layer}, head {head}");
-                    check(&said, &ids, &activations.weights, &of_layer[head], f64::from(TOLERANCE));
+                    check(&said, &ids, &activations.weights, &of_layer[head], Tolerance::LIBRARY);
                     if let Some(given) = given.get(place) {
                         let size = ids.len();
                         let weights = &given.tensors[&format!("weights.{layer}")][head * size * size..];
                         let weights = Matrix::from_fn(size, size, |i, j| weights[i * size + j]);
-                        check(&said, &ids, &weights, &of_layer[head], SAME_WEIGHTS);
+                        check(&said, &ids, &weights, &of_layer[head], Tolerance::SINGLE);
                     }
                 }
             }
             let heads = run.heads().map(|head| (&head.weights, &head.scores));
             let weights = key_weights(heads, ids.len());
-            for (key, expected) in list(&expected["mean_weights"]).iter().enumerate() {
-                let difference = (weights[key].mean - number(expected)).abs();
-                assert!(difference <= f64::from(TOLERANCE), "{name}, key {key} of {ids:?}: off by {difference:e}");
-            }
+            let means: Vec<f64> = weights.iter().map(|weight| weight.mean).collect();
+            assert_close(format!("{name}: {ids:?}"), means, vector(&expected["mean_weights"]), Tolerance::LIBRARY);
         }
     }
 }
@@ -84,8 +81,6 @@ fn every_measure_of_every_head_is_that_of_numpy() {
 /// `‖α_ij · L(V_j W_O)‖` at the block's output.
 #[test]
 fn the_lengths_of_what_is_added_are_those_of_numpy() {
-    /// Of lengths up to some tens.
-    const SHARE: f64 = 1e-4;
     let oracle = parse(include_str!("oracle/heads.json"));
     for name in ALL {
         let model = read(name);
@@ -98,9 +93,8 @@ fn the_lengths_of_what_is_added_are_those_of_numpy() {
                     for (query, by_key) in list(by_query).iter().enumerate() {
                         for (key, length) in list(by_key).iter().enumerate() {
                             let (found, length) = (norm(&found.arrow(block, head, query, key)), number(length));
-                            let difference = (f64::from(found) - length).abs();
                             let said = format!("{name}, layer {layer}, head {head}, {query} to {key}");
-                            assert!(difference <= SHARE * length.max(1.0), "{said}: {found}, not {length}");
+                            assert_close_beside(length.max(1.0), said, found, length, Tolerance::SINGLE_SUMS);
                         }
                     }
                 }
@@ -194,7 +188,8 @@ fn without_the_sinks_every_row_sums_to_one_and_that_is_said() {
             let row: Vec<Option<f32>> = (0..map.keys.len()).map(|key| map.cells.shown(HIDING, query, key)).collect();
             assert!(sinks.iter().all(|sink| row[sink.position].is_none()));
             let sum: f32 = row.iter().flatten().sum();
-            assert!((sum - 1.0).abs() < 1e-5 || row.iter().all(Option::is_none), "{}: {sum}", map.title);
+            let whole = if row.iter().all(Option::is_none) { 0.0 } else { 1.0 };
+            assert_close(&map.title, sum, whole, Tolerance::SINGLE_PASS);
             left += row.iter().flatten().count();
             let plain = |key| map.cells.shown(Reading::default(), query, key);
             assert!((0..map.keys.len()).all(|key| plain(key) == Some(map.cells.weight(query, key))), "as they are");

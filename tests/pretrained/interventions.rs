@@ -17,10 +17,10 @@ use attune_view::export::trace;
 use attune_view::view_model::what_if::{Setting, WhatIfModel};
 use serde_json::Value;
 
+use crate::common::close::{Tolerance, assert_close_beside};
 use crate::common::lessons::model;
-use crate::common::numerics::json::{list, parse, size, sizes};
+use crate::common::numerics::json::{list, parse, size, sizes, vector};
 use crate::opened::{ALL, opened, running, with_tokenizer};
-use crate::values::TOLERANCE;
 use crate::written::Model as Written;
 
 /// Divides the scores of a GPT-2's layers by 1, 2, 3 …; BERT has no such field.
@@ -61,14 +61,6 @@ fn interventions(change: &Value, model: &Model, second: &Sequences) -> Intervent
     Interventions { edges, patch, ..any_sentence }
 }
 
-fn worst(found: impl IntoIterator<Item = f32>, expected: &Value) -> f64 {
-    let expected = list(expected);
-    let found: Vec<f32> = found.into_iter().collect();
-    assert_eq!(found.len(), expected.len());
-    let off = |(x, y): (&f32, &Value)| (f64::from(*x) - y.as_f64().expect("a number")).abs();
-    found.iter().zip(expected).map(off).fold(0.0, f64::max)
-}
-
 #[test]
 fn every_change_of_a_pass_is_that_of_numpy() {
     let oracle = parse(include_str!("oracle/interventions.json"));
@@ -91,12 +83,10 @@ fn every_change_of_a_pass_is_that_of_numpy() {
             let pass = model.pass(&first, &changed);
             let output = &pass.blocks.last().expect("a block").output;
             let logits = engine.logits_of(parameters, &pass.output);
-            let some = (0..logits.rows()).flat_map(|row| logits.row(row).iter().copied().step_by(stride));
-            for (what, worst) in [
-                ("outputs", worst(output.flat().iter().copied(), &expected["output"])),
-                ("logits", worst(some, &expected["logits"])),
-            ] {
-                assert!(worst <= f64::from(TOLERANCE), "{name}, {change}: {what} are {worst} away");
+            let some = (0..logits.rows()).flat_map(|row| logits.row(row).iter().copied().step_by(stride)).collect();
+            for (what, found) in [("output", output.flat().to_vec()), ("logits", some)] {
+                let of = format!("{name}, {change}: {what}");
+                assert_close_beside(1.0, of, found, vector(&expected[what]), Tolerance::LIBRARY);
             }
             // From the first block that is changed on, with the bits of a whole pass; a temperature changes all.
             let at = ["off", "mean", "edges"].iter().flat_map(|what| entries(change, what)).map(|at| at[0]);
@@ -142,7 +132,7 @@ fn a_temperature_of_1_changes_nothing_where_layers_have_divisors_of_their_own() 
         let dot = |(a, b): (&f32, &f32)| f64::from(*a) * f64::from(*b);
         let product: f64 = found.query.row(2).iter().zip(found.key.row(1)).map(dot).sum();
         let expected = product / (width.sqrt() * divisor * 0.5);
-        assert!((f64::from(found.scores.get(2, 1)) - expected).abs() <= f64::from(TOLERANCE), "head {head}");
+        assert_close_beside(1.0, format!("head {head}"), found.scores.get(2, 1), expected, Tolerance::LIBRARY);
 
         let explanation = Explanation::of(&snapshot, Quantity::Scale.of_head(head, [])).expect("a number");
         let (formula, symbols) = match divisor {

@@ -13,6 +13,7 @@ use attune_view::explain::path::{ArrowParts, PathModel};
 use attune_view::explain::walk::RouteModel;
 use attune_view::view_model::axes::AxesModel;
 
+use crate::common::close::{Tolerance, assert_close, assert_close_beside};
 use crate::opened::{ALL, opened, running};
 use crate::written::fixture;
 
@@ -32,12 +33,12 @@ fn kernels() -> impl Iterator<Item = (&'static str, Kernel)> {
 
 /// The largest coordinate among some points: what is close is close beside it.
 fn size(points: &[[f32; 3]]) -> f32 {
-    points.iter().flatten().fold(1e-3, |most: f32, x| most.max(x.abs()))
+    points.iter().flatten().fold(f32::MIN_POSITIVE, |most: f32, x| most.max(x.abs()))
 }
 
 #[track_caller]
 fn assert_meet(a: [f32; 3], b: [f32; 3], size: f32, what: &str) {
-    assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-4 * size), "{what}: {a:?} and {b:?}");
+    assert_close_beside(size, what, a, b, Tolerance::SINGLE_SUMS);
 }
 
 #[test]
@@ -102,7 +103,7 @@ fn all_layers_are_seen_along_the_same_axes() {
                 let along = x.iter().zip(projection.mean()).zip(projection.axis(axis));
                 let wanted: f64 = along.map(|((x, mean), u)| (x - f64::from(*mean)) * f64::from(*u)).sum();
                 let size = x.iter().fold(1.0, |most: f64, x| most.max(x.abs()));
-                assert!((f64::from(*found) - wanted).abs() < 1e-4 * size, "{name}, {what}: {found}, not {wanted}");
+                assert_close_beside(size, format!("{name}, {what}"), *found, wanted, Tolerance::SINGLE_SUMS);
             }
         };
         let (sentence, route) = (&model.sentence, RouteModel::of(&snapshot).expect("a route"));
@@ -122,7 +123,8 @@ fn all_layers_are_seen_along_the_same_axes() {
                 let output = plain(sentence.activations.output.row(token));
                 let along = output.iter().zip(projection.mean()).zip(projection.axis(0));
                 let wanted: f64 = along.map(|((x, mean), u)| (x - f64::from(*mean)) * f64::from(*u)).sum();
-                assert!((f64::from(sentence.end.get(token, 0)) - wanted).abs() < 1e-4 * (1.0 + wanted.abs()));
+                let size = 1.0 + wanted.abs();
+                assert_close_beside(size, token, sentence.end.get(token, 0), wanted, Tolerance::SINGLE_SUMS);
             }
         }
     }
@@ -158,13 +160,11 @@ fn the_axes_are_fitted_to_every_layer_and_to_no_first_token() {
             rows.extend(sentence.activations.blocks.iter().map(|block| row(&block.output, i)));
         }
         let (mean, along, total) = mean_and_variance(&rows, space.projection.axis(0));
-        for (found, wanted) in space.projection.mean().iter().zip(&mean) {
-            assert!((f64::from(*found) - wanted).abs() < 1e-4 * (1.0 + wanted.abs()), "{name}");
-        }
+        assert_close(&name, space.projection.mean(), &mean, Tolerance::SINGLE_SUMS);
         let width = mean.len();
         let all = Matrix::from_fn(rows.len(), width, |i, j| rows[i][j] as f32);
         let share = Shares::of_variance(&space.projection, &all).expect("they vary").along(0);
-        assert!((f64::from(share) - along / total).abs() < 1e-4, "{name}: {share}, not {}", along / total);
+        assert_close(&name, share, along / total, Tolerance::SINGLE_SUMS);
         // No other direction shows more: the axis is where they vary most.
         for other in 0..mean.len() {
             let unit: Vec<f32> = (0..mean.len()).map(|j| f32::from(u8::from(j == other))).collect();
@@ -203,8 +203,7 @@ fn a_point_of_any_layer_says_where_its_place_comes_from() {
         for of in [StagePoint::Word(5), StagePoint::Static(1), StagePoint::After(1, 1), StagePoint::Contextual(1)] {
             let told = Explanation::of(&snapshot, Quantity::Coordinate.of_point(of, 0)).expect("an entry");
             let (sum, value) = (told.worked.value.expect("a rule"), f64::from(told.value));
-            let is_close = (sum - value).abs() < 1e-4 * (1.0 + value.abs());
-            assert!(is_close, "{name}, {of:?}: {sum}, not {value}");
+            assert_close_beside(1.0 + value.abs(), format!("{name}, {of:?}"), sum, value, Tolerance::SINGLE_SUMS);
         }
     }
 }

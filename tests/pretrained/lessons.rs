@@ -8,6 +8,7 @@ use attune_core::kernel::check::claims::verify;
 use attune_core::lesson::{self, Lesson, LessonIssue};
 use attune_engine::numerics::vectors::distance;
 
+use crate::common::close::{Tolerance, assert_close, is_close};
 use crate::common::folder::Folder;
 use crate::opened::with_tokenizer;
 
@@ -81,10 +82,11 @@ fn a_lesson_about_a_model_has_pages_and_claims_of_its_own() {
     let (space, sentence) = (snapshot.space.expect("vectors"), &snapshot.model.expect("a model").sentence);
     let row = sentence.tokens[1].word.expect("a piece");
     let of = |id: &str| verdicts.iter().find(|verdict| verdict.id == id).expect("a claim").value;
-    assert!((of("behind-all") - of("next")).abs() < 1e-6, "the lens behind the last layer is the answer");
-    assert!((of("behind-one") - of("next")).abs() > 1e-6, "behind another layer it is not");
+    let is_the_answer = |lens: &str| is_close(of(lens), of("next"), Tolerance::SINGLE);
+    assert_eq!(is_the_answer("behind-all"), Ok(()), "the lens behind the last layer");
+    assert!(is_the_answer("behind-one").is_err(), "the lens behind another layer");
     let moved = distance(&space.vectors.row(row), sentence.activations.output.row(1));
-    assert!((verdicts[0].value - f64::from(moved)).abs() < 1e-5, "{verdicts:?}, {moved}");
+    assert_close("moved", verdicts[0].value, moved, Tolerance::SINGLE_PASS);
 }
 
 #[test]

@@ -15,9 +15,10 @@ use attune_engine::numerics::params::TensorName;
 use attune_engine::quantity::{Entry, Quantity, StagePoint};
 use attune_view::explain::Explanation;
 
+use crate::common::close::{Tolerance, assert_close_beside};
 use crate::common::lessons::model;
 pub use crate::common::models::with_tokenizer;
-use crate::values::{TOLERANCE, sentences};
+use crate::values::sentences;
 use crate::written::fixture;
 
 pub const ALL: [&str; 4] = ["bert-wild", "bert-default", "gpt2-wild", "gpt2-default"];
@@ -44,10 +45,14 @@ fn the_snapshot_has_the_oracle_s_numbers() {
         for sentence in sentences(name).iter().filter(|sentence| sentence.types.iter().all(|kind| *kind == 0)) {
             assert_eq!(ask(&mut kernel, SentenceCommand::Ids(sentence.ids.clone())), None);
             let shown = model(&kernel).sentence;
-            let found = shown.answers.logits.flat();
             let wanted = &sentence.tensors["logits"];
-            let worst = found.iter().zip(wanted).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
-            assert!(found.len() == wanted.len() && worst <= TOLERANCE, "{name}: logits differ by {worst}");
+            assert_close_beside(
+                1.0,
+                format!("{name}: logits"),
+                shown.answers.logits.flat(),
+                wanted,
+                Tolerance::LIBRARY,
+            );
         }
     }
 }
@@ -291,7 +296,7 @@ fn numbers_say_where_they_come_from_down_to_the_file() {
         let place = of(Quantity::Coordinate.of_point(StagePoint::Contextual(2), 0));
         for (what, found) in [("input", &input), ("place", &place)] {
             let worked = found.worked.value.expect("a rule");
-            assert!((worked - f64::from(found.value)).abs() < 2e-5, "{name}, {what}: {worked}, not {}", found.value);
+            assert_close_beside(1.0, format!("{name}, {what}"), found.value, worked, Tolerance::LIBRARY);
         }
     }
 }

@@ -14,6 +14,7 @@ use attune_engine::numerics::model::attribution::{NoSum, TermOf};
 use attune_engine::numerics::model::{Activations, Architecture, AttentionModel, Sequences};
 use attune_view::view_model::answers::{AttributionModel, LensModel};
 
+use crate::common::close::{Tolerance, assert_close, assert_close_beside};
 use crate::common::lessons::form;
 use crate::common::top::at;
 use crate::opened::{ALL, opened, running};
@@ -49,12 +50,11 @@ fn a_lens_shows_what_the_model_would_answer_if_it_ended_there() {
                 let sum: f64 = shares.iter().sum();
                 shares.iter_mut().for_each(|share| *share /= sum);
                 for answer in answers {
-                    let share = shares[answer.class];
-                    let found = f64::from(answer.probability);
-                    assert!((found - share).abs() <= 1e-5 * (1.0 + share), "{name}: layer {count}: {found}, {share}");
+                    let (of, share) = (format!("{name}: layer {count}"), shares[answer.class]);
+                    assert_close_beside(1.0, of, answer.probability, share, Tolerance::SINGLE_PASS);
                 }
                 let best = shares.iter().copied().fold(0.0, f64::max);
-                assert!((best - f64::from(answers[0].probability)).abs() <= 2e-5, "{name}: layer {count}");
+                assert_close(format!("{name}: layer {count}"), answers[0].probability, best, Tolerance::LIBRARY);
             }
         }
     }
@@ -89,8 +89,8 @@ fn the_terms_of_an_answer_add_up_to_its_logit() {
             for class in (0..logits.cols()).step_by(1 + logits.cols() / 7) {
                 let terms = terms_of(&snapshot, token, class).expect("a word").expect("a sum");
                 let sum: f64 = terms.iter().map(|(_, value)| f64::from(*value)).sum();
-                let logit = f64::from(logits.get(token, class));
-                assert!((sum - logit).abs() <= 1e-4 * logit.abs().max(1.0), "{name}: {sum} of {logit}");
+                let logit = logits.get(token, class);
+                assert_close_beside(logit.abs().max(1.0), name, sum, logit, Tolerance::SINGLE_SUMS);
             }
         }
         let heads = model.architecture.heads() * model.sentence.tokens.len();
@@ -167,7 +167,7 @@ fn a_head_that_is_off_takes_its_share_with_it() {
                 }
             }
             let lost = logit(&before, class) - logit(&after, class);
-            assert!((lost - shares[&off]).abs() <= 1e-4, "head {off}: {lost} and {}", shares[&off]);
+            assert_close_beside(1.0, format!("head {off}"), lost, shares[&off], Tolerance::SINGLE_SUMS);
         }
         kernel.apply(set(HeadMode::Live));
     }
@@ -201,7 +201,7 @@ fn both_are_read_as_text() {
     let labels: Vec<&str> = from.layers.iter().map(|share| share.label.as_str()).collect();
     assert_eq!(labels, ["the word and its position", "layer 1", "layer 2", "the readout"]);
     let sum: f32 = from.layers.iter().map(|share| share.value).sum();
-    assert!((sum - from.logit).abs() <= 1e-4 * from.logit.abs().max(1.0), "{sum} of {}", from.logit);
+    assert_close("the logit", sum, from.logit, Tolerance::SINGLE_SUMS);
     assert_eq!((from.heads.len(), from.looks.len()), (4, 12));
     assert!(from.looks.windows(2).all(|pair| pair[0].value.abs() >= pair[1].value.abs()));
     let said = from.looks[0].said("four");

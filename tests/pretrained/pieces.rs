@@ -14,6 +14,7 @@ use attune_view::view_model::pieces::{WordArcs, WordAttention, Words};
 use attune_view::view_model::sentence_arcs::{Direction, Pair, ShownArcs, WordAt};
 use attune_view::view_model::stage::StageModel;
 
+use crate::common::close::{Tolerance, assert_close, assert_close_beside};
 use crate::opened::{opened, running, with_tokenizer};
 
 const TEXT: &str = "The unrelated bankers of Zürich ate it";
@@ -43,7 +44,7 @@ fn attention_to_a_split_word_is_summed_and_from_it_is_the_mean() {
         for (map, of) in folded.heads.iter().zip(&plain.heads) {
             for (row, queries) in map.query_tokens.iter().enumerate() {
                 let sum: f32 = map.cells.weights(row).sum();
-                assert!((sum - 1.0).abs() < 1e-5, "{name}: the row of {} sums to {sum}", map.queries[row]);
+                assert_close(format!("{name}: the row of {}", map.queries[row]), sum, 1.0, Tolerance::SINGLE_PASS);
                 for (column, keys) in map.key_tokens.iter().enumerate() {
                     let found = map.cells.weight(row, column);
                     let (first, key) = (queries.start, keys.start);
@@ -62,7 +63,7 @@ fn attention_to_a_split_word_is_summed_and_from_it_is_the_mean() {
                             wanted += f64::from(of.cells.weight(query, key)) / queries.len() as f64;
                         }
                     }
-                    assert!((f64::from(found) - wanted).abs() < 1e-6, "{name}: {found}, not {wanted}");
+                    assert_close_beside(1.0, &name, found, wanted, Tolerance::SINGLE);
                 }
             }
         }
@@ -86,8 +87,13 @@ fn what_a_word_adds_is_the_length_of_what_its_pieces_add_together() {
                         sum.iter_mut().zip(term).for_each(|(sum, x)| *sum += f64::from(x) / queries.len() as f64);
                     }
                     let wanted = sum.iter().map(|x| x * x).sum::<f64>().sqrt();
-                    let found = f64::from(map.cells.length(row, column));
-                    assert!((found - wanted).abs() < 1e-4 * (1.0 + wanted), "{name}: {found}, not {wanted}");
+                    assert_close_beside(
+                        1.0 + wanted,
+                        &name,
+                        map.cells.length(row, column),
+                        wanted,
+                        Tolerance::SINGLE_SUMS,
+                    );
                 }
             }
         }
@@ -127,7 +133,7 @@ fn arcs_between_words_sum_to_one_and_pieces_have_no_place() {
                 let (direction, reading) = (Direction::LooksAt, Reading::default());
                 let found = arcs.arcs(&ShownArcs { word, direction, layer, head: Some(head.head), reading });
                 let sum: f32 = found.iter().map(|arc| arc.weight).sum();
-                assert!((sum - 1.0).abs() < 1e-5, "{name}: {sum}");
+                assert_close(&name, sum, 1.0, Tolerance::SINGLE_PASS);
                 assert!(found.iter().all(|arc| placed.contains(&arc.pair.key)), "{name}: nothing goes to a piece");
             }
         }
@@ -166,11 +172,8 @@ fn a_word_is_a_point_in_the_middle_of_its_pieces() {
             }
             for axis in 0..3 {
                 let mean = own.iter().map(|piece| f64::from(piece.end[axis])).sum::<f64>() / own.len() as f64;
-                assert!(
-                    (f64::from(token.end[axis]) - mean).abs() < 1e-4 * (1.0 + mean.abs()),
-                    "{name}: {}",
-                    token.text
-                );
+                let (of, size) = (format!("{name}: {}", token.text), 1.0 + mean.abs());
+                assert_close_beside(size, of, token.end[axis], mean, Tolerance::SINGLE_SUMS);
             }
         }
     }
@@ -193,18 +196,21 @@ fn the_arrows_of_a_word_lead_to_where_it_is() {
                         let ends = own.iter().map(|piece| f64::from(model.sentence.moves[block].end(*piece)[axis]));
                         let mean = ends.sum::<f64>() / own.len() as f64;
                         let size = 1.0 + path.from[axis].abs().max(to.abs());
-                        assert!((f64::from(to) - mean).abs() < 1e-4 * f64::from(size), "{name}, {by:?}");
-                        assert!((tip - to).abs() < 1e-4 * size, "{name}, {by:?}: the tip");
+                        let of = format!("{name}, {by:?}");
+                        assert_close_beside(
+                            size,
+                            of,
+                            [to, *tip].map(f64::from),
+                            [mean, to.into()],
+                            Tolerance::SINGLE_SUMS,
+                        );
                     }
                     let plain = PathModel::of(&snapshot, query, head, by).expect("a path");
                     if own.len() == 1 && by == ArrowParts::Head {
                         for (arrow, of) in path.arrows.iter().zip(&plain.arrows) {
                             assert_eq!((&arrow.label, arrow.entry), (&of.label, of.entry), "{name}");
-                            assert!(
-                                (arrow.length - of.length).abs() < 1e-4 * (1.0 + of.length),
-                                "{name}: {}",
-                                of.label
-                            );
+                            let size = 1.0 + of.length;
+                            assert_close_beside(size, &of.label, arrow.length, of.length, Tolerance::SINGLE_SUMS);
                         }
                     }
                     // What looks at the pieces of one word is one arrow.

@@ -5,10 +5,10 @@ use attune_engine::numerics::alignment::CentredGram;
 use attune_engine::numerics::model::Sequences;
 use attune_engine::numerics::senses::{SenseScores, baseline, cosines};
 
+use crate::common::close::{Tolerance, assert_close_beside};
 use crate::common::models::{pass, read};
 use crate::common::numerics::json::{list, parse, size, sizes};
 use crate::opened::ALL;
-use crate::values::TOLERANCE;
 
 /// `[CLS]` and `[SEP]` of the fixtures.
 const ADDED: [usize; 2] = [2, 3];
@@ -40,10 +40,8 @@ fn every_score_of_every_layer_is_that_of_numpy() {
             let between = cosines(&own);
             let scores = SenseScores::of(&between, &senses, baseline(rows));
             let found = [scores.all, scores.within, scores.between, scores.nearest, scores.baseline];
-            let tolerance = f64::from(TOLERANCE);
             let check = |what: &str, found: f64, expected: f64| {
-                let difference = (found - expected).abs();
-                assert!(difference <= tolerance, "{name}, layer {layer}, {what}: {found}, not {expected}");
+                assert_close_beside(1.0, format!("{name}, layer {layer}, {what}"), found, expected, Tolerance::LIBRARY);
             };
             for (place, (found, expected)) in found.into_iter().zip(list(&expected["scores"])).enumerate() {
                 check(&format!("score {place}"), found.unwrap_or(f64::NAN), expected.as_f64().unwrap_or(f64::INFINITY));
@@ -71,8 +69,8 @@ fn layers_of_two_models_are_as_alike_as_numpy_says() {
     for (row, expected) in list(&oracle["cka"]).iter().enumerate() {
         for (col, expected) in list(expected).iter().enumerate() {
             let (found, expected) = (first[row].alignment(&second[col]), expected.as_f64().expect("a number"));
-            let difference = (found.expect("a number") - expected).abs();
-            assert!(difference <= f64::from(TOLERANCE), "layers {row} and {col}: {found:?}, not {expected}");
+            let (found, of) = (found.expect("a number"), format!("layers {row} and {col}"));
+            assert_close_beside(1.0, of, found, expected, Tolerance::LIBRARY);
         }
     }
 }

@@ -21,6 +21,7 @@ use attune_engine::numerics::model::Readout;
 use attune_engine::numerics::params::{TensorId, TensorName};
 use attune_engine::pretrained::folder::files;
 
+use crate::common::close::{Tolerance, assert_close_beside};
 use crate::common::folder::Folder;
 use crate::common::models::{fixture, shape, with_tokenizer};
 use crate::common::top::at;
@@ -52,11 +53,6 @@ fn numbers(shown: &CellSnapshot) -> Vec<f64> {
         other => panic!("{}: {other:?}", value.source),
     };
     values.values.iter().map(number).collect()
-}
-
-#[track_caller]
-fn near(found: f64, expected: f64) {
-    assert!((found - expected).abs() < 1e-5, "{found}, not {expected}");
 }
 
 /// A text on the stage.
@@ -154,7 +150,7 @@ fn check_heads(text: Option<&str>, kernel: &mut Kernel, tour: &Snapshot) {
     assert!(shown.cell.text.contains(&others), "{others}: {}", shown.cell.text);
     for ((row, number), (begin, even, mean)) in rows.into_iter().zip(numbers(&shown)).zip(expected) {
         assert!(row.starts_with(&begin) && row.ends_with(&format!("| {:.0} % |", 100.0 * even)), "{row}, not {begin}");
-        near(number, mean);
+        assert_close_beside(1.0, "as the tour says", number, mean, Tolerance::SINGLE_PASS);
     }
 }
 
@@ -190,7 +186,7 @@ fn check_sinks(text: &str, kernel: &mut Kernel, tour: &Snapshot) {
     assert_eq!(lines.len(), expected.len());
     for ((line, number), (_, layer, mean)) in lines.into_iter().zip(numbers(&shown)).zip(expected) {
         assert!(line.ends_with(&format!("in layer {}", layer + 1)), "{line}");
-        near(number, mean);
+        assert_close_beside(1.0, "as the tour says", number, mean, Tolerance::SINGLE_PASS);
     }
 }
 
@@ -222,8 +218,8 @@ fn check_words(text: &str, kernel: &mut Kernel, tour: &Snapshot) {
     assert_eq!(shown.is_some(), least - farthest >= 0.1, "{farthest} to {least}");
     let Some(shown) = shown else { return };
     let numbers = numbers(&shown);
-    near(numbers[0], farthest);
-    near(numbers[1], least);
+    assert_close_beside(1.0, "as the tour says", numbers[0], farthest, Tolerance::SINGLE_PASS);
+    assert_close_beside(1.0, "as the tour says", numbers[1], least, Tolerance::SINGLE_PASS);
 }
 
 /// The vectors of a word before the layers and after each, for each of its places in a text.
@@ -274,8 +270,8 @@ fn check_senses(kernel: &mut Kernel, tour: &Snapshot) {
     assert_eq!(text.matches("(<attune:sentence/").count(), texts, "{text}");
     assert_eq!(numbers(&shown).len(), 2 * means.len());
     for (pair, mean) in numbers(&shown).chunks(2).zip(means) {
-        near(pair[0], mean[0]);
-        near(pair[1], mean[1]);
+        assert_close_beside(1.0, "as the tour says", pair[0], mean[0], Tolerance::SINGLE_PASS);
+        assert_close_beside(1.0, "as the tour says", pair[1], mean[1], Tolerance::SINGLE_PASS);
     }
 }
 
@@ -302,7 +298,7 @@ fn check_answer(kernel: &mut Kernel, tour: &Snapshot) {
     assert_eq!(shown.is_some(), best.is_some());
     let (Some(shown), Some((probability, answer, layer))) = (shown, best) else { return };
     let text = &shown.cell.text;
-    near(numbers(&shown)[0], probability);
+    assert_close_beside(1.0, "as the tour says", numbers(&shown)[0], probability, Tolerance::SINGLE_PASS);
     let layers = model(tour).architecture.blocks.len();
     let from = match layer {
         0 => "before the first layer".to_owned(),

@@ -9,6 +9,7 @@ use attune_view::explain::walk::RouteModel;
 use attune_view::view_model::compare::TwoModels;
 use attune_view::view_model::{ModelBeside, Models};
 
+use crate::common::close::{Tolerance, assert_close};
 use crate::common::folder::Folder;
 use crate::common::models::with_tokenizer;
 use crate::opened::{opened, running};
@@ -37,12 +38,11 @@ fn a_model_is_like_itself_in_every_layer() {
     let both = compared(&first, first.clone());
     assert_eq!((both.refusal.as_deref(), both.notes.len()), (None, 0), "{:?}", both.notes);
     for (layer, row) in both.similarity.iter().enumerate() {
-        let alike = row[layer].expect("a number");
-        assert!((alike - 1.0).abs() < 1e-9, "layer {layer}: {alike}");
+        assert_close(format!("layer {layer}"), row[layer].expect("a number"), 1.0, Tolerance::DOUBLE_SUMS);
     }
     for word in &both.words {
         assert_eq!(word.of[0], word.of[1]);
-        assert!((word.attention.expect("a cosine") - 1.0).abs() < 1e-9);
+        assert_close(&word.label, word.attention.expect("a cosine"), 1.0, Tolerance::DOUBLE_SUMS);
     }
     let labels: Vec<&str> = both.words.iter().map(|word| word.label.as_str()).collect();
     assert_eq!(labels, ["the₁", "bank", "of", "the₂", "river"], "without [CLS] and [SEP]");

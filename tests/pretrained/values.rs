@@ -8,12 +8,13 @@ use attune_engine::numerics::model::activations::HeadActivations;
 use attune_engine::pretrained::Pretrained;
 use serde_json::Value;
 
+use crate::common::close::Tolerance;
 use crate::common::models::{pass, read};
 use crate::common::numerics::json::{list, parse, size, sizes};
 use crate::opened::ALL;
 
-/// Between single precision and double.
-pub const TOLERANCE: f32 = 2e-5;
+/// Between single precision and double; `mistakes` has what must be farther away.
+pub const TOLERANCE: f32 = Tolerance::LIBRARY.part() as f32;
 
 /// A sentence of the oracle: ids, the sentence of a pair that each is in, and every tensor.
 pub struct Sentence {

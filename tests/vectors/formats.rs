@@ -10,8 +10,8 @@ use flate2::write::GzEncoder;
 use half::f16;
 use serde_json::json;
 
-use super::folder::Folder;
 use super::{fixture, good, opened};
+use crate::common::folder::Folder;
 
 /// An array of NumPy's with such a header.
 pub fn npy(kind: &str, is_fortran: bool, shape: &str, bytes: &[u8]) -> Vec<u8> {

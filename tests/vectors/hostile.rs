@@ -7,9 +7,9 @@ use attune_engine::vectors::{Format, Place, write};
 use flate2::Compression;
 use flate2::write::{DeflateEncoder, GzEncoder};
 
-use super::folder::Folder;
 use super::formats::npy;
 use super::{fixture, opened};
+use crate::common::folder::Folder;
 
 /// A file of these bytes, read.
 fn of(bytes: &[u8]) -> Result<attune_engine::vectors::Vectors, String> {

@@ -1,8 +1,8 @@
 //! Files of vectors: those that gensim and NumPy wrote, and damaged ones. Each is read, mended with a report, or refused in
 //! words; nothing panics.
 
-#[path = "../common/folder.rs"]
-mod folder;
+#[path = "../common/engine.rs"]
+mod common;
 
 mod formats;
 mod hostile;
@@ -19,6 +19,8 @@ use attune_engine::vectors::expression::{Expression, length};
 use attune_engine::vectors::space::{Turn, compare, components, hubs, mean_cosine, shared};
 use attune_engine::vectors::{Format, Vectors, read};
 use serde_json::Value;
+
+use crate::common::close::{Tolerance, assert_close};
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/vectors").join(name)
@@ -86,7 +88,7 @@ fn neighbours_and_analogies_are_those_of_gensim() {
         let wanted = answers[question].as_array().expect("neighbours");
         for (found, wanted) in found.iter().zip(wanted) {
             assert_eq!(&*vectors.words[found.row], wanted[0].as_str().expect("a word"), "{question}");
-            assert!((f64::from(found.value) - wanted[1].as_f64().expect("a cosine")).abs() < 1e-6, "{question}");
+            assert_close(question, found.value, wanted[1].as_f64().expect("a cosine"), Tolerance::SINGLE);
         }
         assert_eq!(found.len(), 5);
     }
@@ -121,13 +123,12 @@ fn an_axis_orders_the_words_between_its_ends() {
 fn components_keep_the_whole_variance_and_are_orthogonal() {
     let vectors = good("plain.bin");
     let found = components(&vectors, 5).expect("finite");
-    assert!((found.shares.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+    assert_close("all shares", found.shares.iter().sum::<f64>(), 1.0, Tolerance::DOUBLE_SUMS);
     assert!(found.shares.windows(2).all(|pair| pair[0] >= pair[1]));
     for i in 0..5 {
-        for j in 0..5 {
-            let dot: f32 = found.axes.row(i).iter().zip(found.axes.row(j)).map(|(a, b)| a * b).sum();
-            assert!((dot - f32::from(u8::from(i == j))).abs() < 1e-5);
-        }
+        let dot = |j| found.axes.row(i).iter().zip(found.axes.row(j)).map(|(a, b)| a * b).sum::<f32>();
+        let expected: [f32; 5] = std::array::from_fn(|j| f32::from(u8::from(i == j)));
+        assert_close(i, std::array::from_fn::<f32, 5, _>(dot), expected, Tolerance::SINGLE_PASS);
     }
 }
 
@@ -147,8 +148,9 @@ fn a_space_is_turned_onto_itself_without_a_word_moving() {
     };
     let compared = compare(&vectors, &other).expect("one width");
     assert_eq!(compared.moved.len(), 12);
-    assert!(compared.moved.iter().all(|(_, _, cosine)| (cosine - 1.0).abs() < 1e-6));
-    assert!((compared.mean_cosine() - 1.0).abs() < 1e-6);
+    let cosines: Vec<f64> = compared.moved.iter().map(|(_, _, cosine)| *cosine).collect();
+    assert_close("no word moves", cosines, [1.0; 12], Tolerance::SINGLE);
+    assert_close("their mean", compared.mean_cosine(), 1.0, Tolerance::SINGLE);
     assert!(compare(&vectors, &good("plain.npy")).is_err(), "no word is shared");
     // One word elsewhere: it moved most, and the others stay.
     other.rows.row_mut(4).iter_mut().for_each(|x| *x = -*x);
@@ -176,11 +178,10 @@ fn few_wide_words_are_turned_as_by_the_products_of_all_dimensions() {
     let product = |i: usize, j: usize| (0..WORDS).map(|row| p.get(row, i) * q.get(row, j)).sum();
     let whole = Turn::Whole(turn_of(&faer::Mat::from_fn(WIDTH, WIDTH, product)).expect("finite"));
     let (turned, expected) = (found.turn.turned(&p), whole.turned(&p));
-    let off = turned.flat().iter().zip(expected.flat()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-    assert!(off < 1e-9, "{off}");
+    assert_close("turned", turned.flat(), expected.flat(), Tolerance::DOUBLE_SUMS);
     for &(row, _, cosine) in &found.moved {
         let exact: f64 = expected.row(row).iter().zip(q.row(row)).map(|(a, b)| a * b).sum();
-        assert!((cosine - exact).abs() < 1e-9, "{row}: {cosine}, not {exact}");
+        assert_close(row, cosine, exact, Tolerance::DOUBLE_SUMS);
     }
 }
 
@@ -208,7 +209,7 @@ fn spread_is_that_of_all_pairs() {
         let near = neighbours(&vectors, vectors.rows.row(a), Measure::Cosine, 12, &[a]);
         sum += near.iter().map(|near| f64::from(near.value)).sum::<f64>();
     }
-    assert!((mean_cosine(&vectors) - sum / 132.0).abs() < 1e-6);
+    assert_close("the mean of all pairs", mean_cosine(&vectors), sum / 132.0, Tolerance::SINGLE);
     let hubs = hubs(&vectors, 12, 3, 12);
     assert_eq!(hubs.iter().map(|hub| hub.times).sum::<usize>(), 36);
 }

@@ -12,9 +12,10 @@ use flate2::write::{DeflateEncoder, GzEncoder};
 use half::bf16;
 use serde_json::{Value, json};
 
-use super::folder::Folder;
 use super::formats::{npy, safetensors};
 use super::{fixture, good, opened};
+use crate::common::close::{Tolerance, assert_close};
+use crate::common::folder::Folder;
 
 /// What the programs that wrote the fixtures read from them: see oracle/other_forms.py.
 fn expected() -> BTreeMap<String, BTreeMap<String, Vec<f32>>> {
@@ -53,9 +54,7 @@ fn words_of_fast_text_and_tokens_of_model2vec_have_the_vectors_of_these_programs
         assert_eq!(vectors.len(), wanted.len(), "{name}");
         for (word, wanted) in wanted {
             let row = vectors.row_of(&word).unwrap_or_else(|| panic!("{name}: no {word}"));
-            let near = |(found, wanted): (&f32, &f32)| (found - wanted).abs() <= 1e-6 * (1.0 + wanted.abs());
-            let found = vectors.rows.row(row);
-            assert!(found.iter().zip(&wanted).all(near), "{name}: {word}: {found:?}, {wanted:?}");
+            assert_close(format!("{name}: {word}"), vectors.rows.row(row), wanted, Tolerance::SINGLE);
         }
     }
     assert_eq!(good("fasttext.bin").format, Format::FastText);

@@ -12,8 +12,8 @@ use attune_engine::vectors::{Column, Format, Table, Vectors, write};
 use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
 
-use super::folder::Folder;
 use super::{good, opened};
+use crate::common::folder::Folder;
 
 fn table<'a>(words: &[&str], width: usize, numbers: &[f32], metadata: Vec<Column>) -> Table<'a> {
     let rows = Matrix::from_row_major(words.len(), width, numbers.to_vec());

@@ -8,6 +8,7 @@ use attune_engine::numerics::params::TensorName;
 use attune_view::explain::Provenance;
 use attune_view::view_model::answers::{AnswersModel, AnswersWriting};
 
+use crate::common::close::{Tolerance, assert_close_beside};
 use crate::common::lessons::{form, set_weight, small};
 
 fn next_word() -> Kernel {
@@ -31,7 +32,7 @@ fn each_row_has_the_likeliest_classes_of_its_logits() {
             let named: Vec<f32> = shown.answers.iter().map(|answer| answer.probability).collect();
             assert_eq!(named, all[..named.len()]);
             let rest: f32 = all[named.len()..].iter().sum();
-            assert!((shown.rest() - rest).abs() < 1e-5, "{} is not {rest}", shown.rest());
+            assert_close_beside(1.0, "the rest", shown.rest(), rest, Tolerance::SINGLE_PASS);
         }
     }
 }

@@ -17,6 +17,7 @@ use attune_engine::quantity::{Entry, Owner, Quantity};
 use attune_view::explain::Explanation;
 use attune_view::explain::reader::EntryReader;
 
+use crate::common::close::{Tolerance, is_close_beside};
 use crate::common::lessons::{edited, forms, kernel, of_file, small};
 use crate::common::top::at;
 use crate::provenance::{self, FAMILIES, ODD, odd};
@@ -579,8 +580,8 @@ fn check(name: &str, snapshot: &Snapshot, counts: &mut Counts) {
         let shown = f64::from(value);
         for found in computed(&reader, entry, &symbols) {
             // Numbers of single precision that a large score makes more of.
-            let tolerance = 2e-4 * (1.0 + shown.abs());
-            let is_close = found == shown || (found - shown).abs() <= tolerance;
+            let size = 2.0 * (1.0 + shown.abs());
+            let is_close = is_close_beside(size, found, shown, Tolerance::SINGLE_SUMS).is_ok();
             // A row that sees nothing has no softmax.
             let is_none = found.is_nan() && shown == 0.0;
             assert!(is_close || is_none, "{name}: {} is {shown}, but {symbols} is {found}", reader.name(entry));

@@ -19,6 +19,7 @@ use attune_view::explain::rule::{Expr, Number, Rule};
 use attune_view::explain::walk::{Focus, WalkModel};
 use attune_view::explain::{Explanation, Provenance};
 
+use crate::common::close::{Tolerance, is_close_beside};
 use crate::common::lessons::{SMALL, formed, kernel, of_file, set_weight, small};
 use crate::common::top::at;
 
@@ -170,7 +171,7 @@ fn read_text(text: &str, to: &mut Vec<Sign>) {
 
 /// Whether a number is the engine's, which has single precision. `size` is that of the largest number that it is made of.
 fn agrees(shown: f64, found: f64, size: f64) -> bool {
-    found == shown || (found - shown).abs() <= 2e-5 * (1.0 + shown.abs()) + 2e-6 * size
+    is_close_beside(1.0 + shown.abs() + 0.1 * size, found, shown, Tolerance::LIBRARY).is_ok()
 }
 
 /// The size of the largest number on a card.
@@ -376,13 +377,15 @@ fn a_wrong_rule_is_caught() {
         kernel.settle();
         kernel
     });
+    /// A hundredth of less is within what is rounded.
+    const LEAST: f32 = 0.01;
     let mut caught = 0;
     for snapshot in kernels.iter().chain([&small()]).map(Kernel::snapshot) {
         let reader = EntryReader::of(&snapshot).expect("a model");
         for entry in of_head.into_iter().chain(of_block).chain(others) {
             let (Some(value), Some(rule)) = (reader.value(entry), reader.rule_of(entry)) else { continue };
             let right = reader.worked(&rule);
-            if right.value.is_none() || value.abs() < 0.01 {
+            if right.value.is_none() || value.abs() < LEAST {
                 continue;
             }
             assert_eq!(fault(&right, value.into()), None, "{}", reader.name(entry));

@@ -22,6 +22,7 @@ use attune_view::view_model::sentence_arcs::SentenceArcs;
 use attune_view::view_model::stage::StageModel;
 use serde_json::Value;
 
+use crate::common::close::{Tolerance, assert_close_beside};
 use crate::common::top::at;
 
 const FOLDERS: [&str; 9] =
@@ -118,8 +119,8 @@ fn measures_are_those_of_the_second_reader() {
                         let is_grid = measure == HeadMeasure::Distance && layer.get("grid_distance").is_some();
                         let name = if is_grid { "grid_distance" } else { name };
                         let wanted = layer[name][own].as_f64().expect("a number");
-                        let off = (f64::from(found) - wanted).abs();
-                        assert!(off < 1e-5 * wanted.abs().max(1.0), "{tensor}, {own}, {name}: {found} and {wanted}");
+                        let (of, size) = (format!("{tensor}, {own}, {name}"), wanted.abs().max(1.0));
+                        assert_close_beside(size, of, found, wanted, Tolerance::SINGLE_PASS);
                     }
                     head += 1;
                 }

@@ -8,6 +8,7 @@ use attune_view::view_model::attention::Reading;
 use attune_view::view_model::labels::Side;
 use attune_view::view_model::sentence_arcs::{Direction, SentenceArcs, ShownArcs, WordAt};
 
+use crate::common::close::{Tolerance, assert_close_beside};
 use crate::common::lessons::{form, small};
 
 fn after(mut kernel: Kernel, commands: &[Command]) -> SentenceArcs {
@@ -87,7 +88,8 @@ fn the_numbers_under_the_words_are_of_one_head_or_means_that_sum_to_a_whole() {
         let percent = |text: &str| text.trim_end_matches(" %").parse::<f32>().expect("a share");
         assert!(numbers.iter().map(|number| percent(&number.text)).sum::<f32>() <= 100.0 + numbers.len() as f32 / 2.0);
         for number in &numbers {
-            assert!((percent(&number.text) - 100.0 * mean(number.at)).abs() <= 0.51, "{number:?}");
+            let (found, exact) = (percent(&number.text), 100.0 * mean(number.at));
+            assert_close_beside(1.0, format!("{number:?}"), found, exact, Tolerance::of_digits(0));
         }
         assert!((0..7).map(|at| mean(WordAt::in_sentence(at))).sum::<f32>() > 0.999, "of all words");
         let one = ShownArcs { head: Some(1), ..both };

@@ -14,6 +14,7 @@ use attune_view::view_model::Model;
 use attune_view::view_model::attention::AttentionMaps;
 use attune_view::view_model::what_if::WhatIfModel;
 
+use crate::common::close::{Tolerance, assert_close, assert_close_beside};
 use crate::common::lessons::{APPLE, formed, forms, kernel, small};
 
 const FIRST: Focus = Focus { query: 0, head: 0, key: None };
@@ -38,23 +39,15 @@ fn values<'a>(walk: &'a WalkModel, step: Step, label: &str) -> &'a [f32] {
     &found.unwrap_or_else(|| panic!("no {label} among {rows:#?}")).values
 }
 
+/// Each arrow begins where the one before it ends, and the last one ends at the path's end.
 #[track_caller]
-fn assert_near(a: &[f32], b: &[f32], tolerance: f32) {
-    assert_eq!(a.len(), b.len());
-    for (a, b) in a.iter().zip(b) {
-        assert!((a - b).abs() <= tolerance, "{a} is not {b}");
-    }
-}
-
-/// Each arrow begins where the one before it ends, and the last one ends within `tolerance` of the path's end.
-#[track_caller]
-fn assert_tip_to_tail(path: &PathModel, tolerance: f32) {
+fn assert_tip_to_tail(path: &PathModel, tolerance: Tolerance) {
     let mut tip = path.from;
     for arrow in &path.arrows {
         assert_eq!(arrow.from, tip);
         tip = arrow.to;
     }
-    assert_near(&tip, &path.to, tolerance);
+    assert_close_beside(1.0, "the tip", tip, path.to, tolerance);
 }
 
 #[test]
@@ -62,8 +55,9 @@ fn the_numbers_of_the_curriculum_are_walked_through() {
     let walk = WalkModel::of(&scaling(), FIRST).expect("a walk");
     assert_eq!(values(&walk, Step::Score, "q · k"), [2.0, 0.0, 2.0]);
     assert_eq!(values(&walk, Step::Scale, "score"), [1.0, 0.0, 1.0]);
-    assert_near(values(&walk, Step::Softmax, "weight"), &[0.42232, 0.15536, 0.42232], 5e-6);
-    assert_near(values(&walk, Step::Mix, "mix(the)"), &[0.84464, 0.57768, 0.84464, 0.57768], 5e-6);
+    let shown = Tolerance::of_digits(5);
+    assert_close("weight", values(&walk, Step::Softmax, "weight"), [0.42232, 0.15536, 0.42232], shown);
+    assert_close("mix", values(&walk, Step::Mix, "mix(the)"), [0.84464, 0.57768, 0.84464, 0.57768], shown);
 }
 
 #[test]
@@ -111,12 +105,13 @@ fn each_number_leads_to_the_next() {
                 if let Some(distances) = &arithmetic.distances {
                     scores.iter_mut().zip(distances.row(query)).for_each(|(score, by)| *score += by);
                 }
-                assert_near(&scores, activations.scores.row(query), 1e-5);
+                assert_close("scores", scores, activations.scores.row(query), Tolerance::SINGLE_PASS);
                 let weights = arithmetic.exponentials.row(query).iter().map(|x| x / arithmetic.sums[query]);
-                assert_near(&weights.collect::<Vec<_>>(), activations.weights.row(query), 1e-6);
+                let expected = activations.weights.row(query);
+                assert_close("weights", weights.collect::<Vec<_>>(), expected, Tolerance::SINGLE);
                 let mut softmax = activations.scores.row(query).to_vec();
                 softmax_forward(&mut softmax);
-                assert_near(&softmax, activations.weights.row(query), 1e-6);
+                assert_close("softmax", softmax, expected, Tolerance::SINGLE);
             }
             assert!(WalkModel::of(&snapshot, Focus { head, ..FIRST }).is_some());
         }
@@ -143,9 +138,9 @@ fn arrows_lead_tip_to_tail_from_the_point_before_to_the_point_after() {
                 }
                 let to: Vec<f32> = moves.to.row(query).to_vec();
                 let block = space.projection.points(&block.output);
-                assert_near(&to, block.row(query), 1e-6);
+                assert_close_beside(1.0, "the end", &to, block.row(query), Tolerance::SINGLE);
                 let scale = space.points.flat().iter().fold(1f32, |most, x| most.max(x.abs()));
-                assert_near(&tip, &to, 1e-5 * scale);
+                assert_close_beside(scale, "the tip", tip, to, Tolerance::SINGLE_PASS);
             }
         }
     }
@@ -159,7 +154,7 @@ const REPLACED: &str = "norm: Pre, feed_forward: 5, residual: false, bias: false
 fn parts_of(form: &str) -> Vec<String> {
     let path = PathModel::of(&kernel(&formed(form)).snapshot(), 1, 0, ArrowParts::Word).expect("a path");
     let labels = path.arrows.iter().filter(|arrow| arrow.part.is_some()).map(|arrow| arrow.label.clone());
-    assert_tip_to_tail(&path, 1e-5);
+    assert_tip_to_tail(&path, Tolerance::SINGLE_PASS);
     for name in labels.clone() {
         assert!(path.why.contains(&name) || path.arrows.iter().any(|arrow| arrow.label == name && arrow.length < 0.1));
     }
@@ -254,13 +249,13 @@ fn a_path_leads_from_where_a_token_was_to_where_it_came_and_says_why() {
     let snapshot = kernel(APPLE).snapshot();
     for by in [ArrowParts::Word, ArrowParts::Head, ArrowParts::Both] {
         let path = PathModel::of(&snapshot, 0, 0, by).expect("a path");
-        assert_tip_to_tail(&path, 1e-4);
+        assert_tip_to_tail(&path, Tolerance::SINGLE_SUMS);
         let terms = path.arrows.iter().filter(|arrow| arrow.part.is_none());
         assert!(terms.map(|arrow| arrow.length).is_sorted_by(|a, b| a >= b), "the longest first");
     }
     let moves = &snapshot.model.as_ref().expect("a model").sentence.moves[0];
     let shares = moves.word_shares.row(0).iter().sum::<f32>() + moves.parts[0].shares[0];
-    assert!((shares - 1.0).abs() < 1e-5, "{shares}");
+    assert_close("the shares", shares, 1.0, Tolerance::SINGLE_PASS);
     let why = PathModel::of(&snapshot, 0, 0, ArrowParts::Word).expect("a path").why;
     assert!(why.starts_with("“apple₁” moved by ") && why.contains(" %") && why.contains("the other words"), "{why}");
     assert_eq!(PathModel::of(&snapshot, 99, 0, ArrowParts::Word), None);
@@ -325,7 +320,7 @@ fn what_the_heads_add_makes_of_the_input_the_output() {
             row(Quantity::Input)[entry] + added + bias.as_ref().map_or(0.0, |bias| bias[entry])
         })
         .collect();
-    assert_near(&sum, row(Quantity::Output), 1e-5);
+    assert_close("the output", sum, row(Quantity::Output), Tolerance::SINGLE_PASS);
 }
 
 #[test]

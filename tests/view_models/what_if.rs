@@ -12,6 +12,7 @@ use attune_view::view_model::attention::{AttentionMaps, Reading};
 use attune_view::view_model::tensors::{VariableKind, VariableValue, VariablesModel};
 use attune_view::view_model::what_if::{EffectRow, TokenEffect, WhatIfModel};
 
+use crate::common::close::{Tolerance, assert_close_beside};
 use crate::common::lessons::{SMALL, forms, kernel, run_all, set_weight, small};
 
 fn what_if(kernel: &Kernel) -> WhatIfModel {
@@ -93,7 +94,7 @@ fn the_unchanged_result_stands_beside_the_changed_one() {
         for (token, effect) in effects(&model).iter().enumerate() {
             let squares = was[token].iter().zip(&is[token]).map(|(a, b)| f64::from(a - b).powi(2));
             let expected = squares.sum::<f64>().sqrt();
-            assert!((f64::from(effect.moved) - expected).abs() < 1e-6, "{said}");
+            assert_close_beside(1.0, said, effect.moved, expected, Tolerance::SINGLE);
             for row in rows(&model, token) {
                 assert_eq!(row.before, heads[row.head].weights.row(token), "{said}");
                 assert_eq!(row.now, now[row.head].weights.row(token), "{said}");

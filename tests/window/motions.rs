@@ -17,6 +17,7 @@ use attune_view::view_model::stage::StageModel;
 use bevy::ecs::system::RunSystemOnce;
 use egui::{Event, Key, Modifiers, MouseWheelUnit, PointerButton, Pos2, TouchPhase, Vec2, pos2, vec2};
 
+use crate::common::close::{Tolerance, assert_close_beside};
 use crate::common::commands::{REFIT, retraining, set};
 use crate::keys::{Bench, SIZE};
 
@@ -52,12 +53,11 @@ impl Bench {
     /// Compares all that is said with what is drawn. Returns the place of the knob.
     #[track_caller]
     fn agrees(&mut self, about: &str) -> f32 {
-        const NEAR: f32 = 1e-4;
         let Seen { knob, heading, result, time } = self.see();
         let (step, share) = (knob as usize % STEPS, knob.fract());
         let about = format!("{about}: knob at {knob}, points at {time}, “{heading}”, {result:?}");
         let moved = (knob % STEPS as f32 - (STEPS - 2) as f32).clamp(0.0, 1.0);
-        assert!((moved - time).abs() < NEAR, "the points are elsewhere; {about}");
+        assert_close_beside(1.0, format!("the points; {about}"), time, moved, Tolerance::SINGLE_SUMS);
         let is_moved = time > 0.0 && time < 1.0;
         let come = if is_moved { time } else { share };
         let percent = format!("{:.0} %", (come * 100.0).clamp(1.0, 99.0));

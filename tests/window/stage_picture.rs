@@ -297,6 +297,16 @@ fn change(a: &image::RgbImage, b: &image::RgbImage, at: Vec2) -> u32 {
     differences.max().unwrap_or(0)
 }
 
+/// Of nine places along a line, those at which a line is seen that is there.
+const LIT: usize = 7;
+
+/// Returns at how many of nine places on a line two pictures are not the same.
+fn lit(a: &image::RgbImage, b: &image::RgbImage, from: Vec2, to: Vec2) -> usize {
+    /// Steps of a colour channel that are seen.
+    const SEEN: u32 = 12;
+    (0..9).map(|i| from.lerp(to, 0.3 + 0.05 * i as f32)).filter(|at| change(a, b, *at) > SEEN).count()
+}
+
 #[test]
 fn the_walk_s_lines_and_the_arrows_are_where_they_should_be() {
     let folder = folder("lines");
@@ -332,20 +342,28 @@ fn the_walk_s_lines_and_the_arrows_are_where_they_should_be() {
             if key.distance(query) < 80.0 {
                 continue;
             }
-            let on = (0..9).map(|i| query.lerp(key, 0.3 + 0.05 * i as f32));
-            let lit = on.filter(|at| change(&before, &weighed, *at) > 12).count();
-            assert!(lit >= 7, "the line to {} is seen at {lit} of 9 places (2D: {is_flat})", token.text);
+            let lit = lit(&before, &weighed, query, key);
+            assert!(lit >= LIT, "the line to {} is seen at {lit} of 9 places (2D: {is_flat})", token.text);
             checked += 1;
         }
         assert!(checked > 0, "all keys are near the query");
+        // Between words of which none is the query, no line is drawn.
+        let keys = model.tokens.iter().filter(|token| token.position != QUERY).map(|token| place(token.start));
+        let mut is_lit = keys.clone().zip(keys.skip(1)).map(|(from, to)| lit(&before, &weighed, from, to) >= LIT);
+        assert!(is_lit.any(|is_lit| !is_lit), "lines are seen everywhere (2D: {is_flat})");
         let long =
             |token: &&attune_view::view_model::stage::TokenPoint| place(token.start).distance(place(token.end)) > 60.0;
         for token in model.tokens.iter().filter(long) {
             let (start, end) = (place(token.start), place(token.end));
             let color = Palette::of(false).token(token.group);
             let on = (0..9).map(|i| start.lerp(end, 0.3 + 0.04 * i as f32));
-            let near = on.filter(|at| difference(&after, *at, color, Palette::of(false)) <= 2 * TOLERANCE).count();
-            assert!(near >= 5, "the arrow of {} is seen at {near} of 9 places (2D: {is_flat})", token.text);
+            let near = |picture: &image::RgbImage| {
+                let is_near = |at: &Vec2| difference(picture, *at, color, Palette::of(false)) <= 2 * TOLERANCE;
+                on.clone().filter(is_near).count()
+            };
+            let found = near(&after);
+            assert!(found >= 5, "the arrow of {} is seen at {found} of 9 places (2D: {is_flat})", token.text);
+            assert!(near(&before) < 5, "an arrow of {} is seen where none is drawn (2D: {is_flat})", token.text);
         }
     }
     std::fs::remove_dir_all(folder).expect("the temporary folder goes");
@@ -369,12 +387,15 @@ fn the_lines_of_a_stage_cell_join_its_words_in_the_picture() {
     let (Some(without), Some(with)) = (shown(None), shown(Some("pairs"))) else { return };
     let lines = model.lines_of(&snapshot.lesson.cells[0].kind);
     assert_eq!(lines.len(), 2);
-    for ends in lines {
+    for ends in &lines {
         let [from, to] = ends.map(place);
-        let on = (0..9).map(|i| from.lerp(to, 0.3 + 0.05 * i as f32));
-        let lit = on.filter(|at| change(&without, &with, *at) > 12).count();
-        assert!(lit >= 7, "the line from {from} to {to} is seen at {lit} of 9 places");
+        let lit = lit(&without, &with, from, to);
+        assert!(lit >= LIT, "the line from {from} to {to} is seen at {lit} of 9 places");
     }
+    // Between words that no line joins, none is seen.
+    let [[a, _], [b, _]] = lines[..] else { panic!("two lines") };
+    let lit = lit(&without, &with, place(a), place(b));
+    assert!(lit < LIT, "a line that is not there is seen at {lit} of 9 places");
     std::fs::remove_dir_all(folder).expect("the temporary folder goes");
 }
 
@@ -393,18 +414,20 @@ fn a_transparent_picture_lets_through_and_laid_on_the_stage_is_the_opaque_one() 
         let count = |wanted: fn(u8) -> bool| clear.pixels().filter(|pixel| wanted(pixel.0[3])).count();
         let (gone, there, between) = (count(|a| a == 0), count(|a| a == 255), count(|a| a != 0 && a != 255));
         assert!(gone > 480 * 320 / 2 && there > 200 && between > 200, "{gone} {there} {between}");
-        let stage = Palette::of(dark).stage.to_array();
-        let off = clear.pixels().zip(opaque.pixels()).map(|(clear, opaque)| {
-            let alpha = f32::from(clear.0[3]) / 255.0;
-            let channels = (0..3).map(|i| {
-                let [over, under] = [clear.0[i], stage[i]].map(linear_f32_from_gamma_u8);
-                gamma_u8_from_linear_f32(over * alpha + under * (1.0 - alpha)).abs_diff(opaque.0[i])
-            });
-            channels.max().unwrap_or(0)
-        });
-        let off: Vec<u8> = off.collect();
-        let far = off.iter().filter(|off| **off > 6).count();
-        assert!(far < off.len() / 500, "{far} pixels are off, the worst by {:?} (dark: {dark})", off.iter().max());
+        let off = |stage: [u8; 4]| {
+            clear.pixels().zip(opaque.pixels()).map(move |(clear, opaque)| {
+                let alpha = f32::from(clear.0[3]) / 255.0;
+                let channels = (0..3).map(|i| {
+                    let [over, under] = [clear.0[i], stage[i]].map(linear_f32_from_gamma_u8);
+                    gamma_u8_from_linear_f32(over * alpha + under * (1.0 - alpha)).abs_diff(opaque.0[i])
+                });
+                channels.max().unwrap_or(0)
+            })
+        };
+        let far = |dark: bool| off(Palette::of(dark).stage.to_array()).filter(|off| *off > 6).count();
+        let (least, far_on_the_other) = (480 * 320 / 500, far(!dark));
+        assert!(far(dark) < least, "{} pixels are off (dark: {dark})", far(dark));
+        assert!(far_on_the_other > least, "laid on the other theme's stage, {far_on_the_other} pixels are off");
     }
     std::fs::remove_dir_all(folder).expect("the temporary folder goes");
 }

@@ -7,6 +7,9 @@
 #![cfg(feature = "app")]
 
 pub mod answers;
+#[cfg(test)]
+#[path = "../../../tests/common/close.rs"]
+mod close;
 mod fold;
 pub mod intervene;
 pub mod meaning;

@@ -196,6 +196,7 @@ fn beginning(space: &StaticSpace) -> Vec<f32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::close::{Tolerance, is_close_beside};
 
     fn space() -> Arc<StaticSpace> {
         let lesson = attune_core::lesson::parse("small.ron", include_str!("../../../tests/fixtures/small.ron"))
@@ -210,7 +211,15 @@ mod tests {
         assert_eq!(first, second);
         let model = first.expect("a map");
         assert_eq!(model.points.len(), space.vocabulary.len());
-        assert!(model.points.iter().flat_map(|point| point.at).all(|x| (-1e-3..=1.001).contains(&x)));
+        assert!(
+            model.points.iter().flat_map(|point| point.at).all(|x| is_close_beside(
+                1.0,
+                x,
+                x.clamp(0.0, 1.0),
+                Tolerance::SINGLE_NORMS
+            )
+            .is_ok())
+        );
     }
 
     #[test]

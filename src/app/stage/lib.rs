@@ -9,6 +9,9 @@
 pub mod bar;
 pub mod camera;
 pub mod canvas;
+#[cfg(test)]
+#[path = "../../../tests/common/close.rs"]
+mod close;
 pub mod content;
 pub mod frame;
 pub mod gauge;

@@ -192,6 +192,7 @@ impl View {
 mod tests {
     use super::*;
     use crate::camera::CameraRig;
+    use crate::close::{Tolerance, assert_close};
 
     const SIZE: Vec2 = Vec2::new(800.0, 600.0);
 
@@ -214,7 +215,8 @@ mod tests {
             let clip = usual * point.extend(1.0);
             let at = (Vec2::new(clip.x, -clip.y) / clip.w * 0.5 + 0.5) * SIZE;
             let seen = rig.view(SIZE).project(point).expect("in front");
-            assert!(seen.at.distance(at) < 0.01 && (seen.depth - clip.w).abs() < 1e-4, "{seen:?} is not at {at}");
+            let found = [seen.at.x, seen.at.y, seen.depth];
+            assert_close(point, found, [at.x, at.y, clip.w], Tolerance::LIBRARY);
         }
     }
 
@@ -223,7 +225,7 @@ mod tests {
         let view = flat().view(SIZE);
         let near = view.project(Vec3::new(0.4, -0.2, 0.9)).expect("in front");
         let far = view.project(Vec3::new(0.4, -0.2, -0.9)).expect("in front");
-        assert!(near.at.distance(far.at) < 0.01, "{near:?} {far:?}");
+        assert_close("in front and behind", near.at.to_array(), far.at.to_array(), Tolerance::LIBRARY);
         assert!(near.depth < far.depth, "what is in front is still known");
         assert_eq!(near.divisor, far.divisor);
         assert!(near.at.x > SIZE.x / 2.0 && near.at.y > SIZE.y / 2.0, "the first axis to the right, the second up");
@@ -254,7 +256,7 @@ mod tests {
             let within = view.within(whole, min);
             for point in [Vec3::ZERO, Vec3::X, Vec3::new(-0.7, 0.3, 0.6)] {
                 let (alone, seen) = (view.project(point).expect("seen"), within.project(point).expect("seen"));
-                assert!(seen.at.distance(alone.at + min) < 0.01, "{seen:?} is not {alone:?} at {min}");
+                assert_close(min, seen.at.to_array(), (alone.at + min).to_array(), Tolerance::LIBRARY);
                 assert_eq!((seen.depth, seen.divisor), (alone.depth, alone.divisor));
             }
         }

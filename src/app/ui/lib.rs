@@ -14,6 +14,9 @@
 #![cfg(feature = "app")]
 
 pub mod actions;
+#[cfg(test)]
+#[path = "../../../tests/common/close.rs"]
+mod close;
 pub mod link;
 pub mod text;
 pub mod theme;

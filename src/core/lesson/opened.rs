@@ -46,7 +46,11 @@ impl Lesson {
         Self {
             sentences: sentences.map(|text| vec![model.title(text)]).collect(),
             panels: vec![PanelName::Attention, PanelName::AllHeads],
-            cells: vec![Cell { id: ABOUT.to_owned(), kind: CellKind::Text { markdown: markdown.into() }, opens: Vec::new() }],
+            cells: vec![Cell {
+                id: ABOUT.to_owned(),
+                kind: CellKind::Text { markdown: markdown.into() },
+                opens: Vec::new(),
+            }],
             ..Self::of_file(id, name, about, network, StaticEmbedding::Recording(Arc::new(model)))
         }
     }

@@ -457,7 +457,6 @@ mod tests {
     fn shares_stay_shares() {
         assert_eq!(with_share(&[0.5, 0.3, 0.2], 0, 0.0), [0.0, 0.6, 0.4]);
         assert_eq!(with_share(&[1.0, 0.0, 0.0], 0, 0.5), [0.5, 0.25, 0.25]);
-        let some = with_share(&[0.8, 0.2], 0, 0.35);
-        assert!((some[1] - 0.65).abs() < 1e-12);
+        assert_eq!(with_share(&[0.75, 0.25], 0, 0.5), [0.5, 0.5]);
     }
 }

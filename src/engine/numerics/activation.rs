@@ -153,6 +153,7 @@ fn polynomial<const N: usize>(coefficients: &[f32; N], x: f32) -> f32 {
 mod tests {
     use super::Activation;
     use super::erf_f32;
+    use crate::close::{Tolerance, assert_close_beside};
 
     /// Computes `φ(x)` in double precision directly from its formula.
     fn exact(activation: Activation, x: f64) -> f64 {
@@ -173,9 +174,8 @@ mod tests {
                 let x = i as f32 * 5e-5;
                 let mut found = [x];
                 activation.apply(&[x], &mut found);
-                let (found, exact) = (f64::from(found[0]), exact(activation, f64::from(x)));
-                let bound = 2.0 * f64::from(f32::EPSILON) * f64::from(x).abs().max(1.0);
-                assert!((found - exact).abs() <= bound, "{activation:?}({x}) = {exact}, not {found}");
+                let (exact, size) = (exact(activation, f64::from(x)), 2.0 * f64::from(x).abs().max(1.0));
+                assert_close_beside(size, x, found[0], exact, Tolerance::SINGLE_BITS);
             }
         }
     }
@@ -194,8 +194,7 @@ mod tests {
     fn agrees_with_the_library_over_the_whole_range() {
         for i in -600_000..=600_000 {
             let x = i as f32 * 2e-5;
-            let error = f64::from(erf_f32(x)) - libm::erf(f64::from(x));
-            assert!(error.abs() <= 1e-7, "erf({x}) is off by {error:e}");
+            assert_close_beside(1.0, x, erf_f32(x), libm::erf(f64::from(x)), Tolerance::SINGLE_BITS);
         }
     }
 

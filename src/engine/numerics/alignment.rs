@@ -89,6 +89,7 @@ impl CentredGram {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::close::{Tolerance, assert_close};
     use crate::numerics::rng::{Stream, stream};
     use rand::RngExt;
 
@@ -119,10 +120,8 @@ mod tests {
     #[track_caller]
     fn assert_orthogonal(turn: &Rotation) {
         for i in 0..AXES {
-            for j in 0..AXES {
-                let dot: f64 = (0..AXES).map(|k| turn[i][k] * turn[j][k]).sum();
-                assert!((dot - f64::from(u8::from(i == j))).abs() < 1e-12, "{i}, {j}: {dot}");
-            }
+            let dots: [f64; AXES] = std::array::from_fn(|j| (0..AXES).map(|k| turn[i][k] * turn[j][k]).sum());
+            assert_close(i, dots, NO_TURN[i], Tolerance::DOUBLE_PASS);
         }
     }
 
@@ -135,8 +134,7 @@ mod tests {
             assert_orthogonal(&wanted);
             let found = turn_between(&points, &turned(&points, &wanted), &ALL);
             assert_orthogonal(&found);
-            let error = found.iter().flatten().zip(wanted.iter().flatten()).map(|(a, b)| (a - b).abs());
-            assert!(error.fold(0.0, f64::max) < 1e-6, "{found:?}, not {wanted:?}");
+            assert_close("the turn", found.concat(), wanted.concat(), Tolerance::SINGLE);
         }
     }
 
@@ -149,8 +147,7 @@ mod tests {
         let mut to = turned(&points, &wanted);
         (0..to.rows()).for_each(|row| to.row_mut(row)[0] = -to.get(row, 0));
         let found = turn_between(&points, &to, &[1, 2]);
-        let error = found.iter().flatten().zip(wanted.iter().flatten()).map(|(a, b)| (a - b).abs());
-        assert!(error.fold(0.0, f64::max) < 1e-6, "{found:?}");
+        assert_close("the turn", found.concat(), wanted.concat(), Tolerance::SINGLE);
         assert_eq!(turn_between(&points, &to, &[]), NO_TURN);
         let mirrored =
             turn_between(&points, &turned(&points, &[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, -1.0]]), &[2]);
@@ -167,7 +164,7 @@ mod tests {
                 let other = rotation(f64::from(i) * 0.1047, f64::from(j) * 0.1047);
                 let flipped = other.map(|row| row.map(|x| -x));
                 for turn in [other, flipped] {
-                    assert!(distance(&turned(&from, &turn), &to) >= best - 1e-6);
+                    assert!(distance(&turned(&from, &turn), &to) >= best - Tolerance::SINGLE.part());
                 }
             }
         }
@@ -207,7 +204,7 @@ mod tests {
             let (x, y) = (a.get(i, 0), a.get(i, 1));
             3.0 * if j == 0 { cos * x - sin * y } else { sin * x + cos * y } + 40.0
         });
-        assert!((aligned(&a, &turned).expect("a number") - 1.0).abs() < 1e-12);
+        assert_close("the alignment", aligned(&a, &turned).expect("a number"), 1.0, Tolerance::DOUBLE_PASS);
     }
 
     #[test]
@@ -226,7 +223,7 @@ mod tests {
                 .sum::<f64>()
         };
         let expected = square(&x, &y) / (square(&x, &x).sqrt() * square(&y, &y).sqrt());
-        assert!((aligned(&a, &b).expect("a number") - expected).abs() < 1e-12);
+        assert_close("the alignment", aligned(&a, &b).expect("a number"), expected, Tolerance::DOUBLE_PASS);
     }
 
     #[test]

@@ -277,6 +277,7 @@ pub fn key_weights<'a, S: Scalar + 'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::close::{Tolerance, assert_close};
 
     fn tokens(words: &[usize]) -> Vec<MeasuredToken> {
         words.iter().map(|word| MeasuredToken { word: Some(*word), is_added: *word == 0 }).collect()
@@ -292,8 +293,9 @@ mod tests {
         let patterns = HeadPatterns::within(&tokens(words));
         for (measure, expected) in expected {
             let found = patterns.measure(*measure, weights);
-            let is_near = found.zip(*expected).is_some_and(|(a, b)| (a - b).abs() < 1e-6);
-            assert!(is_near || (found, *expected) == (None, None), "{measure:?}: {found:?}, not {expected:?}");
+            assert_eq!(found.is_some(), expected.is_some(), "{measure:?}");
+            let [found, expected] = [found, *expected].map(Vec::from_iter);
+            assert_close(format!("{measure:?}"), found, expected, Tolerance::SINGLE);
         }
     }
 
@@ -355,7 +357,8 @@ mod tests {
         let even = Matrix::from_fn(4, 4, |i, j| if j <= i { 1.0 / (i + 1) as f32 } else { 0.0 });
         assert_eq!(sinks(&[&even], true), [0; 0]);
         let first = found(&[&even], true)[0];
-        assert!((first.mean - 0.5208).abs() < 1e-4 && (first.even - first.mean).abs() < 1e-6, "{first:?}");
+        assert_close("the mean", first.mean, 0.5208, Tolerance::of_digits(4));
+        assert_close("of even weights", first.even, first.mean, Tolerance::SINGLE);
         // Each of eight words attends to the last with weight 0.6.
         let last = Matrix::from_fn(8, 8, |_, j| if j == 7 { 0.6 } else { 0.4 / 7.0 });
         let itself = Matrix::from_fn(8, 8, |i, j| f32::from(i == j));
@@ -363,6 +366,7 @@ mod tests {
         assert_eq!(sinks(&[&last, &last, &itself], false), [7]);
         assert_eq!(sinks(&[&last, &itself, &itself], false), [0; 0], "a mean of 0.28");
         let weight = found(&[&last, &last, &itself], false)[7];
-        assert!((weight.mean - (0.6 + 0.6 + 0.125) / 3.0).abs() < 1e-6 && weight.heads == 2, "{weight:?}");
+        assert_close("the mean", weight.mean, (0.6 + 0.6 + 0.125) / 3.0, Tolerance::SINGLE);
+        assert_eq!(weight.heads, 2);
     }
 }

@@ -329,6 +329,7 @@ impl<'a> LensProjection<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::close::{Tolerance, assert_close, assert_close_beside};
     use crate::numerics::shares::Shares;
 
     /// Returns points whose variance is largest along x₂, then x₄, x₁, x₃.
@@ -342,9 +343,8 @@ mod tests {
     }
 
     #[track_caller]
-    fn assert_close(found: &[f32], expected: &[f32]) {
-        let close = found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-6);
-        assert!(close && found.len() == expected.len(), "{found:?}, not {expected:?}");
+    fn assert_row(found: &[f32], expected: &[f32]) {
+        assert_close("the row", found, expected, Tolerance::SINGLE);
     }
 
     #[test]
@@ -352,7 +352,7 @@ mod tests {
         let projection = Projection::principal_components(&cloud());
         assert_eq!(projection.names(), ["PC1", "PC2", "PC3"]);
         for (axis, expected) in [[0., 1., 0., 0.], [0., 0., 0., 1.], [1., 0., 0., 0.]].iter().enumerate() {
-            assert_close(projection.axes.row(axis), expected);
+            assert_row(projection.axes.row(axis), expected);
         }
     }
 
@@ -361,22 +361,22 @@ mod tests {
         let projection =
             Projection::along(&Spread::of(&cloud()), [None, Some(&[0.0, 3.0, 4.0, 0.0]), None]).expect("a direction");
         assert_eq!(projection.names(), ["PC1", "B − A", "PC2"]);
-        assert_close(projection.axes.row(1), &[0.0, 0.6, 0.8, 0.0]);
+        assert_row(projection.axes.row(1), &[0.0, 0.6, 0.8, 0.0]);
         let rows = rows(&projection);
         for (a, b) in [(0, 1), (0, 2), (1, 2)] {
             let dot: f32 = rows[a].iter().zip(rows[b]).map(|(a, b)| a * b).sum();
-            assert!(dot.abs() < 1e-6, "axes {a} and {b}: {dot}");
+            assert_close_beside(1.0, format!("axes {a} and {b}"), dot, 0.0, Tolerance::SINGLE);
         }
         let arrow = projection.direction(&[0.0, 3.0, 4.0, 0.0]);
-        assert_close(&arrow, &[0.0, 5.0, 0.0]);
+        assert_row(&arrow, &[0.0, 5.0, 0.0]);
     }
 
     #[test]
     fn all_axes_may_be_chosen_even_the_same_twice() {
         let [x, y] = [[1.0, 0.0, 0.0, 0.0], [1.0, 1.0, 0.0, 0.0]];
         let projection = Projection::along(&Spread::of(&cloud()), [Some(&x), Some(&y), Some(&x)]).expect("directions");
-        assert_close(projection.axes.row(2), &x);
-        assert_close(projection.axes.row(1), &[0.5f32.sqrt(), 0.5f32.sqrt(), 0.0, 0.0]);
+        assert_row(projection.axes.row(2), &x);
+        assert_row(projection.axes.row(1), &[0.5f32.sqrt(), 0.5f32.sqrt(), 0.0, 0.0]);
         assert!(!projection.is_orthogonal() && Projection::principal_components(&cloud()).is_orthogonal());
     }
 
@@ -384,8 +384,8 @@ mod tests {
     fn two_dimensions_leave_one_axis_empty() {
         let flat = Matrix::from_fn(8, 2, |i, j| (i * (j + 1)) as f32);
         let projection = Projection::along(&Spread::of(&flat), [Some(&[1.0, 0.0]), None, None]).expect("a direction");
-        assert_close(projection.axes.row(1), &[0.0, 1.0]);
-        assert_close(projection.axes.row(2), &[0.0, 0.0]);
+        assert_row(projection.axes.row(1), &[0.0, 1.0]);
+        assert_row(projection.axes.row(2), &[0.0, 0.0]);
     }
 
     #[test]
@@ -393,7 +393,7 @@ mod tests {
         let flat = Matrix::from_fn(8, 2, |i, j| (i + j) as f32);
         let projection = Projection::principal_components(&flat);
         assert_eq!((projection.dimensions(), projection.names()[0]), (2, "x₁"));
-        assert_close(projection.points(&flat).row(3), &[3.0, 4.0, 0.0]);
+        assert_row(projection.points(&flat).row(3), &[3.0, 4.0, 0.0]);
         assert_eq!(Projection::principal_components(&cloud()).dimensions(), 3);
     }
 
@@ -403,7 +403,7 @@ mod tests {
         let along = Projection::along(&Spread::of(&line), [None, Some(&[0.0, 0.0, 1.0, 0.0]), None]).expect("one");
         assert!(along.is_orthogonal());
         let shares = Shares::of_variance(&along, &line).expect("it varies");
-        assert_close(&[0, 1, 2].map(|axis| shares.along(axis)), &[0.0, 1.0, 0.0]);
+        assert_row(&[0, 1, 2].map(|axis| shares.along(axis)), &[0.0, 1.0, 0.0]);
     }
 
     #[test]
@@ -420,12 +420,13 @@ mod tests {
                     .map(|axis| (0..AXES).map(|k| from.get(row, k) * turn[k][axis] as f32).sum::<f32>())
                     .collect();
                 let scale = expected.iter().fold(1.0f32, |most, x| most.max(x.abs()));
-                assert!(to.row(row).iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-5 * scale));
+                assert_close_beside(scale, row, to.row(row), expected, Tolerance::SINGLE_PASS);
             }
             // A turn keeps the total that is shown and divides it differently among the axes.
             let shares = |projection: &Projection| Shares::of_variance(projection, &vectors).expect("they vary");
             let (before, after) = (shares(&before), shares(&after));
-            assert!((before.seen(None) - after.seen(None)).abs() < 1e-5 && before.along(0) != after.along(0));
+            assert_close("the total", after.seen(None), before.seen(None), Tolerance::SINGLE_PASS);
+            assert_ne!(before.along(0), after.along(0));
         }
     }
 
@@ -440,6 +441,7 @@ mod tests {
 #[cfg(test)]
 mod lens_tests {
     use super::*;
+    use crate::close::{Tolerance, assert_close};
 
     #[test]
     fn many_rows_are_seen_as_each_is_alone() {
@@ -465,11 +467,10 @@ mod lens_tests {
             let (own, held) = (factors(&before), factors(&after));
             for row in 0..6 {
                 let (rest, arrow) = (sight.direction(before.row(row)), sight.direction(term.row(row)));
-                for axis in 0..AXES {
-                    let rescaled = rest[axis] * (held[row] - own[row]);
-                    let tip = from.get(row, axis) + rescaled + arrow[axis] * held[row];
-                    assert!((tip - to.get(row, axis)).abs() < 1e-4, "{tip}, not {}", to.get(row, axis));
-                }
+                let rescaled = |axis: usize| rest[axis] * (held[row] - own[row]);
+                let tip: [f32; AXES] =
+                    std::array::from_fn(|axis| from.get(row, axis) + rescaled(axis) + arrow[axis] * held[row]);
+                assert_close(row, tip, to.row(row), Tolerance::SINGLE_SUMS);
             }
         }
     }

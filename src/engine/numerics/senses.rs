@@ -134,9 +134,10 @@ fn mean(numbers: impl Iterator<Item = f64>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::close::{Tolerance, is_close_beside};
 
     fn near(found: Option<f64>, expected: f64) -> bool {
-        found.is_some_and(|found| (found - expected).abs() < 1e-12)
+        found.is_some_and(|found| is_close_beside(1.0, found, expected, Tolerance::DOUBLE_PASS).is_ok())
     }
 
     #[test]

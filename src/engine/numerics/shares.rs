@@ -169,6 +169,7 @@ fn within(chosen: &[usize], angles: &Products, products: &Products) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::close::{Tolerance, assert_close};
 
     /// Returns points with variances 4, 81, 1 and 16 along the four dimensions.
     fn cloud() -> Matrix<f32> {
@@ -177,18 +178,18 @@ mod tests {
     }
 
     #[track_caller]
-    fn assert_close(found: f32, expected: f32) {
-        assert!((found - expected).abs() < 1e-6, "{found}, not {expected}");
+    fn assert_share(found: f32, expected: f32) {
+        assert_close("the share", found, expected, Tolerance::SINGLE);
     }
 
     #[test]
     fn a_flat_picture_shows_the_variance_of_two_axes() {
         let shares = Shares::of_variance(&Projection::principal_components(&cloud()), &cloud()).expect("a cloud");
         for (axis, expected) in [81.0, 16.0, 4.0].into_iter().enumerate() {
-            assert_close(shares.along(axis), expected / 102.0);
-            assert_close(shares.seen(Some(axis)), (101.0 - expected) / 102.0);
+            assert_share(shares.along(axis), expected / 102.0);
+            assert_share(shares.seen(Some(axis)), (101.0 - expected) / 102.0);
         }
-        assert_close(shares.seen(None), 101.0 / 102.0);
+        assert_share(shares.seen(None), 101.0 / 102.0);
     }
 
     #[test]
@@ -196,18 +197,18 @@ mod tests {
         let [x, y] = [[1.0, 0.0, 0.0, 0.0], [1.0, 1.0, 0.0, 0.0]];
         let skewed = Projection::along(&Spread::of(&cloud()), [Some(&x), Some(&y), Some(&x)]).expect("directions");
         let shares = Shares::of_variance(&skewed, &cloud()).expect("a cloud");
-        assert_close(shares.along(1), 42.5 / 102.0);
-        assert_close(shares.seen(None), 85.0 / 102.0);
-        assert_close(shares.seen(Some(2)), 85.0 / 102.0);
-        assert_close(shares.seen(Some(1)), 4.0 / 102.0);
+        assert_share(shares.along(1), 42.5 / 102.0);
+        assert_share(shares.seen(None), 85.0 / 102.0);
+        assert_share(shares.seen(Some(2)), 85.0 / 102.0);
+        assert_share(shares.seen(Some(1)), 4.0 / 102.0);
     }
 
     #[test]
     fn arrows_count_by_their_squared_lengths_and_not_from_their_mean() {
         let same = Matrix::from_fn(3, 4, |_, j| [3.0, 0.0, 0.0, 4.0][j]);
         let shares = Shares::of_arrows(&Projection::coordinates(4), &same).expect("lengths");
-        assert_close(shares.along(0), 9.0 / 25.0);
-        assert_close(shares.seen(None), 9.0 / 25.0);
+        assert_share(shares.along(0), 9.0 / 25.0);
+        assert_share(shares.seen(None), 9.0 / 25.0);
         assert_eq!(Shares::of_variance(&Projection::coordinates(4), &same), None, "they are one point");
         assert_eq!(Shares::of_arrows(&Projection::coordinates(4), &Matrix::zeros(2, 4)), None);
     }
@@ -220,7 +221,7 @@ mod tests {
             assert_eq!(Shares::of_arrows(&Projection::coordinates(4), &rows), None);
         }
         let far = Matrix::from_fn(2, 4, |i, _| if i == 0 { f32::MAX } else { -f32::MAX });
-        assert_close(Shares::of_variance(&Projection::coordinates(4), &far).expect("finite").seen(None), 0.75);
+        assert_share(Shares::of_variance(&Projection::coordinates(4), &far).expect("finite").seen(None), 0.75);
     }
 
     #[test]

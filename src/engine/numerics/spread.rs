@@ -262,6 +262,7 @@ pub(super) fn remove(from: &mut [f64], axis: &[f64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::close::{Tolerance, assert_close};
 
     #[test]
     fn it_is_the_same_from_its_numbers() {
@@ -285,19 +286,14 @@ mod tests {
         let mut across = direction(5);
         remove(&mut across, &basis[0]);
         for (whole, rows) in [(&whole, &rows), (&whole.without(&basis), &rows.without(&basis))] {
-            assert_near(rows.variance_along(&across), whole.variance_along(&across));
+            assert_close("along", rows.variance_along(&across), whole.variance_along(&across), Tolerance::DOUBLE_SUMS);
             let (found, expected) = (rows.components(3).expect("rows"), whole.components(3).expect("whole"));
             for (found, expected) in found.iter().zip(&expected) {
-                found.iter().zip(expected).for_each(|(found, expected)| assert_near(*found, *expected));
+                assert_close("a component", found, expected, Tolerance::DOUBLE_SUMS);
             }
         }
-        assert_near(rows.total(), whole.total());
-        rows.packed().iter().zip(whole.packed()).for_each(|(found, expected)| assert_near(*found, expected));
-    }
-
-    #[track_caller]
-    fn assert_near(found: f64, expected: f64) {
-        assert!((found - expected).abs() < 1e-9 * (1.0 + expected.abs()), "{found}, not {expected}");
+        assert_close("the total", rows.total(), whole.total(), Tolerance::DOUBLE_SUMS);
+        assert_close("the spread", rows.packed(), whole.packed(), Tolerance::DOUBLE_SUMS);
     }
 
     /// Checks that the first three components of four vectors have variance and that the others are orthogonal to
@@ -310,12 +306,12 @@ mod tests {
             let components = spread.components(5).expect("they are finite");
             assert_eq!(components.len(), 5);
             for (i, a) in components.iter().enumerate() {
-                for (j, b) in components.iter().enumerate() {
-                    assert!((dot(a, b) - f64::from(u8::from(i == j))).abs() < 1e-9, "{width}: {i}, {j}");
-                }
+                let dots: Vec<f64> = components.iter().map(|b| dot(a, b)).collect();
+                let expected: [f64; 5] = std::array::from_fn(|j| f64::from(u8::from(i == j)));
+                assert_close(format!("{width}: {i}"), dots, expected, Tolerance::DOUBLE_SUMS);
             }
             let variance: f64 = components.iter().take(3).map(|component| spread.variance_along(component)).sum();
-            assert_near(variance, spread.total());
+            assert_close("the variance", variance, spread.total(), Tolerance::DOUBLE_SUMS);
         }
     }
 

@@ -142,6 +142,7 @@ pub fn highest<S: Scalar>(scores: &[S], count: usize) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::close::{Tolerance, assert_close};
 
     #[test]
     fn each_similarity_has_its_own_nearest() {
@@ -160,7 +161,7 @@ mod tests {
         for length in [1e-45f32, 1e-38, 1e-23, 1e-12, 1.0, 1e15, 1e20, 3e38] {
             for other in [1e-45f32, 1e-23, 1.0, 3e38] {
                 let cosine = cosine(&[length, 0.0], &[other, other]);
-                assert!((cosine - 0.5f32.sqrt()).abs() < 1e-6, "{length}, {other}: {cosine}");
+                assert_close(format!("{length}, {other}"), cosine, 0.5f32.sqrt(), Tolerance::SINGLE);
             }
             assert_eq!(cosine(&[length, 0.0], &[length, 0.0]), 1.0);
             assert_eq!(cosine(&[length, 0.0], &[0.0, 0.0]), 0.0);

@@ -22,6 +22,7 @@ use proptest::strategy::Union;
 
 use super::generator::commands;
 use super::{Attack, Outcome, attack, lines};
+use crate::common::close::{Tolerance, is_close, is_close_beside};
 use crate::common::lessons::{apply, lesson};
 use crate::common::top::at;
 
@@ -40,8 +41,8 @@ const RECORDINGS: [&str; 4] = ["bert", "t5", "senses", "attention-only"];
 const COMMANDS: usize = 250;
 /// Weights beyond which a forward pass may leave the numbers, which the stage says then.
 const LARGE: f32 = 1e3;
-/// Rows of weights sum to 1 within this.
-const ROUNDING: f32 = 1e-3;
+/// Of rows of weights, which sum to 1 whatever the weights and scores are.
+const ROUNDING: Tolerance = Tolerance::SINGLE_NORMS;
 
 /// A command, and how many pieces of the work that follows are done before the next; all, if none is said.
 #[derive(Clone, Debug)]
@@ -226,8 +227,9 @@ fn check_sentence(sentence: &SentenceSnapshot, model: &ModelSnapshot, is_large: 
             let row = head.weights.row(row);
             let sum: f32 = row.iter().sum();
             let seen = sum * head.weights.rows() as f32;
-            let is_mean_of_shares = is_mean && (0.0..1.0).contains(&sum) && (seen - seen.round()).abs() < ROUNDING;
-            let is_share = (sum - 1.0).abs() < ROUNDING || row.iter().all(|x| *x == 0.0) || is_mean_of_shares;
+            let is_mean_of_shares =
+                is_mean && (0.0..1.0).contains(&sum) && is_close_beside(1.0, seen, seen.round(), ROUNDING).is_ok();
+            let is_share = is_close(sum, 1.0, ROUNDING).is_ok() || row.iter().all(|x| *x == 0.0) || is_mean_of_shares;
             ensure(is_share || is_large, || format!("a row of weights with a sum of {sum}"))?;
         }
     }

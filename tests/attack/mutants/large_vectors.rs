@@ -19,6 +19,7 @@ use proptest::sample::select;
 
 use super::models::refused;
 use super::{Attack, Outcome, attack};
+use crate::common::close::{Tolerance, is_close};
 use crate::common::folder::Folder;
 use crate::common::lessons;
 use crate::peak::{alone, taken};
@@ -177,16 +178,18 @@ impl Attack for LargeVectors {
     }
 }
 
+const ROUNDING: Tolerance = Tolerance::DOUBLE_SUMS;
+
 /// What `compare` and the window work out.
 fn looked_at(vectors: &Vectors) -> Outcome {
     let words = vectors.words.iter().map(|word| &**word);
     let shared = shared(words, |word| vectors.row_of(word), |word| vectors.row_of(word));
     let found = components(vectors, 3).ok_or("no components")?;
-    if found.shares.iter().any(|share| !(0.0..=1.0 + 1e-9).contains(share)) {
+    if found.shares.iter().any(|share| !(0.0..=1.0 + ROUNDING.part()).contains(share)) {
         return Err(format!("shares of {:?}", found.shares));
     }
     match compare((&vectors.rows).into(), (&vectors.rows).into(), &shared) {
-        Ok(compared) if (compared.mean_cosine() - 1.0).abs() < 1e-9 => Ok("read"),
+        Ok(compared) if is_close(compared.mean_cosine(), 1.0, ROUNDING).is_ok() => Ok("read"),
         Ok(compared) => Err(format!("a space turned onto itself has the mean cosine {}", compared.mean_cosine())),
         Err(why) => refused(&why, 2000),
     }

@@ -21,6 +21,8 @@ use attune_engine::numerics::rng::{Generator, Stream, stream};
 use attune_engine::numerics::{Matrix, Scalar, reference};
 use rand::RngExt;
 
+use crate::common::close::{Tolerance, is_each_close};
+
 pub fn generator(seed: u64) -> Generator {
     stream(seed, Stream::ModelInit)
 }
@@ -54,27 +56,9 @@ pub fn cast<R: Scalar, S: Scalar>(parameters: &Parameters<R>) -> Parameters<S> {
     to
 }
 
-/// The largest difference between entries; infinite if one is NaN.
-#[track_caller]
-pub fn largest_difference<S: Scalar>(found: &[S], expected: &[S]) -> f64 {
-    assert_eq!(found.len(), expected.len(), "as many entries");
-    let differences = found.iter().zip(expected).map(|(a, b)| (a.to_f64() - b.to_f64()).abs());
-    differences.map(|d| if d.is_nan() { f64::INFINITY } else { d }).fold(0.0, f64::max)
-}
-
-/// Each entry is what is expected, to a share of the larger of that and 1.
-///
-/// # Errors
-/// The first entry that is another; NaN always is.
-pub fn is_close<S: Scalar>(name: &str, found: &[S], expected: &[f64], tolerance: f64) -> Result<(), String> {
-    assert_eq!(found.len(), expected.len(), "{name}: as many entries");
-    for (i, (found, expected)) in found.iter().zip(expected).enumerate() {
-        let error = (found.to_f64() - expected).abs() / expected.abs().max(1.0);
-        if error.is_nan() || error > tolerance {
-            return Err(format!("{name}[{i}]: {found}, but the reference has {expected}: off by {error:e}"));
-        }
-    }
-    Ok(())
+/// Numbers of any precision as they are.
+pub fn exact<S: Scalar>(numbers: &[S]) -> Vec<f64> {
+    numbers.iter().map(|x| x.to_f64()).collect()
 }
 
 pub fn rows(lengths: &[usize]) -> BatchRows {
@@ -191,14 +175,15 @@ impl<S: Scalar> Net<S> {
     ///
     /// # Errors
     /// The first number that is another.
-    pub fn is_the_reference(&self, batch: &Batch, tolerance: f64) -> Result<(), String> {
+    pub fn is_the_reference(&self, batch: &Batch, tolerance: Tolerance) -> Result<(), String> {
         // From the numbers that the engine was given, rounded as they were.
         let exact = self.cast::<f64>();
         let (loss, gradient) = reference::model::loss_and_gradient(&exact.model, &exact.parameters, batch);
-        is_close("the loss", &[self.loss(batch)], &[loss], tolerance)?;
+        is_each_close(self.loss(batch).to_f64(), loss, tolerance).map_err(|why| format!("the loss: {why}"))?;
         let found = self.gradient(batch);
         for (spec, expected) in gradient.tensors() {
-            is_close(&spec.id.to_string(), found.values_of(spec.id), &expected, tolerance)?;
+            is_each_close(self::exact(found.values_of(spec.id)), &*expected, tolerance)
+                .map_err(|why| format!("{}: {why}", spec.id))?;
         }
         Ok(())
     }

@@ -10,7 +10,8 @@ use attune_engine::numerics::params::{Learned, Parameters};
 use attune_engine::numerics::reference::block::{backward as reference_backward, steps};
 use attune_engine::numerics::{Matrix, Scalar};
 
-use super::{cast, is_close};
+use super::cast;
+use crate::common::close::{Tolerance, is_each_close};
 
 /// A block's input.
 #[derive(Clone)]
@@ -41,7 +42,7 @@ impl<S: Scalar> Input<S> {
         config: &BlockConfig,
         parameters: &Parameters<S>,
         d_y: &Matrix<S>,
-        tolerance: f64,
+        tolerance: Tolerance,
     ) -> Result<(), String> {
         let shown = forward(config, parameters, self, &[]);
         let trained = output(config, parameters, self);
@@ -53,7 +54,7 @@ impl<S: Scalar> Input<S> {
         };
         let entries = |m: &Matrix<S>, rows: &Range<usize>| part(m, rows.clone()).flat().to_vec();
         let as_exact = |m: &Matrix<S>, rows: &Range<usize>, name: &str, expected: &Matrix<f64>| {
-            is_close(name, &entries(m, rows), expected.flat(), tolerance)
+            is_each_close(entries(m, rows), expected.flat(), tolerance).map_err(|why| format!("{name}: {why}"))
         };
         let mut gradient = exact.zeros_like();
         for (i, rows) in self.rows.sentences().enumerate() {
@@ -70,7 +71,8 @@ impl<S: Scalar> Input<S> {
             }
         }
         for (spec, expected) in gradient.tensors() {
-            is_close(&spec.id.to_string(), found.parameters.values_of(spec.id), &expected, tolerance)?;
+            let found = super::exact(found.parameters.values_of(spec.id));
+            is_each_close(found, &*expected, tolerance).map_err(|why| format!("{}: {why}", spec.id))?;
         }
         Ok(())
     }

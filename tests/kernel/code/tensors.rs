@@ -3,13 +3,13 @@
 use attune_engine::code::{Output, REFERENCE};
 
 use super::{cell, given, last, number, table, words};
+use crate::common::close::{Tolerance, assert_close};
 
 #[track_caller]
 fn assert_entries(source: &str, shape: &str, expected: &[f64]) {
     let found = table(source);
     assert_eq!(found.shape().to_string(), shape, "{source}");
-    let close = found.entries().iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12 || a == b);
-    assert!(close && found.len() == expected.len(), "{source}: {:?}, not {expected:?}", found.entries());
+    assert_close(source, found.entries(), expected, Tolerance::DOUBLE_PASS);
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn functions_of_rows() {
     assert_eq!(number("min(vector([3, 1, 2]))"), 1.0);
     assert_eq!(number("norm(vector([3, 4]))"), 5.0);
     assert_entries("norm(E)", "(3)", &[1.0, 2.0, 5.0]);
-    assert!((number(r#"cosine(E["bank"], E["river"])"#) - 0.8).abs() < 1e-12);
+    assert_close("a cosine", number(r#"cosine(E["bank"], E["river"])"#), 0.8, Tolerance::DOUBLE_PASS);
     assert_eq!(last(r#"argmax(A["bank"])"#), Output::Text("river".into()));
     assert_eq!(number("argmax(vector([3, 9, 2]))"), 1.0);
     assert_eq!(last("shape(Q)"), Output::Text("[2, 3, 2]".into()));
@@ -137,7 +137,7 @@ fn functions_of_rows() {
 fn random_numbers_are_the_same_with_each_run_and_differ_from_call_to_call() {
     assert_eq!(table("random(4, 5)"), table("random(4, 5)"));
     assert_ne!(table("random(4, 5)"), table("random(4, 5); random(4, 5)"));
-    assert!(table("random(40, 5)").entries().iter().all(|x| x.abs() < 1.0));
+    assert!(table("random(40, 5)").entries().iter().all(|x| (-1.0..1.0).contains(x)));
 }
 
 #[test]

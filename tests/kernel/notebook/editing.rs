@@ -75,34 +75,6 @@ fn cells_are_split_and_merged() {
 }
 
 #[test]
-fn what_cannot_be_done_changes_nothing() {
-    let mut kernel = kernel();
-    let before = (ids(&kernel), kernel.snapshot().history);
-    let cases = [
-        ("nobody", CellCommand::Delete, "there is no cell \"nobody\""),
-        ("turn", CellCommand::SetText("x".into()), "this cell has no text to write"),
-        (
-            "intro",
-            CellCommand::SetText("x".repeat(70_000).into()),
-            "a cell has at most 65536 bytes of text; split the cell",
-        ),
-        ("turn", CellCommand::Slide(f64::NAN), "a slider cannot be at NaN"),
-        ("intro", CellCommand::Slide(1.0), "this cell is not a slider"),
-        ("guess", CellCommand::Choose(2), "there is no choice 3; the number of choices is 2"),
-        ("guess", CellCommand::Reveal, "choose an answer first"),
-        ("turn", CellCommand::Hint, "this cell has no hints"),
-        ("turn", CellCommand::SetKind(OwnKind::Code), "only a cell of text or of code can change its kind"),
-        ("intro", CellCommand::Settle { keep_mine: true }, "this cell has no conflict"),
-        ("end", CellCommand::MergeBelow, "there is no cell below"),
-    ];
-    for (id, command, words) in cases {
-        cell(&mut kernel, id, command);
-        assert_eq!(notice(&kernel).as_deref(), Some(words));
-        assert_eq!((ids(&kernel), kernel.snapshot().history), before, "{words}");
-    }
-}
-
-#[test]
 fn resets_can_be_undone() {
     let mut kernel = kernel();
     let lesson = ids(&kernel);

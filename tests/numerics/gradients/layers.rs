@@ -10,6 +10,7 @@ use attune_engine::numerics::softmax::{cross_entropy_backward, cross_entropy_for
 use attune_engine::numerics::softmax::{softmax_backward, softmax_forward};
 use attune_engine::numerics::vectors::dot;
 
+use crate::common::close::{Tolerance, assert_close};
 use crate::common::numerics::differences::check;
 use crate::common::numerics::{filled, generator, random, random_matrix, with};
 
@@ -116,7 +117,7 @@ fn a_row_without_variance_is_normed_to_its_bias() {
     let mut cache = NormCache::new(1, 3);
     let mut y = [0.0; 3];
     norm_forward(NormForm::LAYER, &[0.7f64; 3], [&[2.0; 3], &[0.1, 0.2, 0.3]], &mut cache, &mut y);
-    y.iter().zip([0.1, 0.2, 0.3]).for_each(|(y, b): (&f64, f64)| assert!((y - b).abs() < 1e-12, "{y}, not {b}"));
+    assert_close("the bias", y, [0.1, 0.2, 0.3], Tolerance::DOUBLE_PASS);
 }
 
 #[test]

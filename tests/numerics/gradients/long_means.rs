@@ -7,6 +7,7 @@ use attune_engine::numerics::model::{Architecture, Batch, Classes, Pooling, Read
 use attune_engine::numerics::positions::Positions;
 
 use super::models::check_model;
+use crate::common::close::Tolerance;
 use crate::common::numerics::{Net, TILE_TOKENS_MAX, VOCABULARY, architecture, block, layer};
 
 const MAX_TOKENS: usize = 80;
@@ -89,6 +90,6 @@ fn in_single_precision_too() {
     means(|built, batch| {
         let name = format!("{built:?}");
         let single = Net::new(built, Classes::Labels(CLASSES), 11).cast::<f32>();
-        single.is_the_reference(batch, 1e-5).unwrap_or_else(|why| panic!("{name}: {why}"));
+        single.is_the_reference(batch, Tolerance::SINGLE_PASS).unwrap_or_else(|why| panic!("{name}: {why}"));
     });
 }

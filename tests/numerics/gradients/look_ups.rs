@@ -10,9 +10,9 @@ use attune_engine::numerics::model::{Architecture, AttentionModel, Batch, Candid
 use attune_engine::numerics::params::TensorName;
 
 use super::models::{POSITIONS, check_model};
+use crate::common::close::{Tolerance, assert_close, assert_close_beside};
 use crate::common::numerics::{
-    MAX_TOKENS, Net, VOCABULARY, architecture, block, candidates, generator, largest_difference, layer, random_matrix,
-    words,
+    MAX_TOKENS, Net, VOCABULARY, architecture, block, candidates, generator, layer, random_matrix, words,
 };
 
 /// Sentences with hidden words and starts of their own: more tokens than all words and positions.
@@ -121,11 +121,11 @@ fn what_is_looked_up_is_what_would_be_projected() {
         let batch = batch(Pooling::Every);
         let looks_up = Net::new(built, words(), 11);
         let projects = among_many(&looks_up);
-        assert!((looks_up.loss(&batch) - projects.loss(&batch)).abs() < 1e-13, "{name}");
+        assert_close(&name, looks_up.loss(&batch), projects.loss(&batch), Tolerance::DOUBLE);
         let (found, expected) = (looks_up.gradient(&batch), projects.gradient(&batch));
         for (spec, found) in found.tensors() {
             let expected = &expected.values_of(spec.id)[..found.len()];
-            assert!(largest_difference(&found, expected) < 1e-13, "{name}: {}", spec.id);
+            assert_close_beside(1.0, format!("{name}: {}", spec.id), &*found, expected, Tolerance::DOUBLE);
         }
         // Sums in another order round otherwise: it is another way that was taken.
         let query = TensorName::QueryWeights;

@@ -9,18 +9,18 @@ use attune_engine::numerics::optimiser::{Optimiser, OptimiserConfig};
 use attune_engine::numerics::params::TensorName;
 use attune_engine::numerics::positions::Positions;
 
-use crate::common::numerics::differences::{central_differences, compare};
+use crate::common::close::Tolerance;
+use crate::common::numerics::differences::{central_differences, check, compare};
 use crate::common::numerics::{
     FEED_FORWARD, NORMS, Net, VOCABULARY, architecture, batches, block, block_forms, layer, with, words,
 };
 
-fn differences(net: &Net, batch: &Batch) -> Vec<f64> {
-    central_differences(net.parameters.flat(), |entries| {
-        Net { parameters: with(&net.parameters, entries), ..net.clone() }.loss(batch)
-    })
+/// The loss by the entries of the parameters.
+fn loss_of(net: &Net, batch: &Batch) -> impl Fn(&[f64]) -> f64 {
+    move |entries| Net { parameters: with(&net.parameters, entries), ..net.clone() }.loss(batch)
 }
 
-/// The gradient of every parameter, against the reference and against differences.
+/// The gradient of every parameter against the reference, and entries of all tensors against differences.
 #[track_caller]
 pub fn check_model(architecture: Architecture, classes: Classes, batch: &Batch) {
     check_net(&format!("{architecture:?}"), &Net::new(architecture, classes, 11), batch);
@@ -28,10 +28,8 @@ pub fn check_model(architecture: Architecture, classes: Classes, batch: &Batch) 
 
 #[track_caller]
 pub fn check_net(name: &str, net: &Net, batch: &Batch) {
-    net.is_the_reference(batch, 1e-12).unwrap_or_else(|why| panic!("{name}: {why}"));
-    if let Err(error) = compare(name, net.gradient(batch).flat(), &differences(net, batch)) {
-        panic!("{error}");
-    }
+    net.is_the_reference(batch, Tolerance::DOUBLE_PASS).unwrap_or_else(|why| panic!("{name}: {why}"));
+    check(name, net.parameters.flat(), net.gradient(batch).flat(), loss_of(net, batch));
 }
 
 /// A readout by static vectors, by weights of its own, and behind a layer of its own.
@@ -229,7 +227,8 @@ fn a_wrong_gradient_is_caught_in_each_tensor() {
 }
 
 fn wrong_gradients_are_caught(net: &Net, batch: &Batch) {
-    let (gradient, numeric) = (net.gradient(batch), differences(net, batch));
+    let gradient = net.gradient(batch);
+    let numeric = central_differences(net.parameters.flat(), loss_of(net, batch));
     assert!(compare("as it is", gradient.flat(), &numeric).is_ok());
     for (spec, values) in gradient.tensors() {
         for entry in [0, values.len() - 1] {

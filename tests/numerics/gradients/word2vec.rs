@@ -4,8 +4,9 @@ use attune_engine::numerics::Matrix;
 use attune_engine::numerics::reference::word2vec as reference;
 use attune_engine::numerics::word2vec::{Tables, WordStep, target_backward, target_forward};
 
+use crate::common::close::{Tolerance, assert_close};
 use crate::common::numerics::differences::{central_differences, check, compare};
-use crate::common::numerics::{generator, is_close, random};
+use crate::common::numerics::{generator, random};
 
 #[test]
 fn skip_gram_pair() {
@@ -51,11 +52,12 @@ fn word2vec_steps() {
         let of_vectors = |v: &[f64]| tables(v, &contexts).loss(example);
         let of_contexts = |u: &[f64]| tables(&vectors, u).loss(example);
         let [v, u] = [&vectors, &contexts].map(|x| Matrix::from_row_major(vocabulary, dim, x.clone()));
-        assert!((tables(&vectors, &contexts).loss(example) - reference::loss(&v, &u, example)).abs() < 1e-13, "{name}");
+        let loss = tables(&vectors, &contexts).loss(example);
+        assert_close(name, loss, reference::loss(&v, &u, example), Tolerance::DOUBLE);
         // A pair's step takes noise that comes up twice one after the other; no pair here has any.
         let expected = reference::gradient(&v, &u, example);
-        is_close(&format!("{name}: v"), &d_vectors, expected.0.flat(), 1e-10).unwrap_or_else(|why| panic!("{why}"));
-        is_close(&format!("{name}: u"), &d_contexts, expected.1.flat(), 1e-10).unwrap_or_else(|why| panic!("{why}"));
+        assert_close(format!("{name}: v"), &d_vectors, expected.0.flat(), Tolerance::DOUBLE_NORMS);
+        assert_close(format!("{name}: u"), &d_contexts, expected.1.flat(), Tolerance::DOUBLE_NORMS);
         check(&format!("{name}: v"), &vectors, &d_vectors, of_vectors);
         check(&format!("{name}: u"), &contexts, &d_contexts, of_contexts);
         let mut wrong = d_contexts;

@@ -13,7 +13,8 @@ use attune_engine::numerics::params::{Parameters, TensorName};
 use attune_engine::numerics::positions::Positions;
 use attune_engine::numerics::{Matrix, Scalar};
 
-use super::{EXACT, Fixture, SINGLE, assert_close, cast, fill};
+use super::{EXACT, Fixture, assert_close, cast, fill};
+use crate::common::close::{self, Tolerance};
 use crate::common::numerics::json::{list, maybe_size, number, parse, size, sizes};
 use crate::common::numerics::workspace;
 
@@ -47,7 +48,7 @@ fn sentence() -> Sequences {
     Sequences::starting_at(0, list(&FIXTURE["words"]).iter().map(maybe_size))
 }
 
-fn check<S: Scalar>(tolerance: f64) {
+fn check<S: Scalar>(tolerance: Tolerance) {
     let model = model::<S>();
     let mut parameters: Parameters<S> = model.zeros();
     let given = FIXTURE["parameters"].as_object().expect("tensors by name");
@@ -64,7 +65,7 @@ fn check<S: Scalar>(tolerance: f64) {
     let mut workspace = workspace(&model, &batch);
     let loss = model_forward(&model, &parameters, &batch, &mut workspace).to_f64();
     let expected = number(&FIXTURE["loss"]);
-    assert!((loss - expected).abs() <= tolerance * expected, "a loss of {loss}, not {expected}");
+    close::assert_close_beside(expected, "the loss", loss, expected, tolerance);
     model_backward(&model, &parameters, &batch, &mut workspace);
     for (spec, found) in workspace.gradient.tensors().filter(|(spec, _)| spec.id.name != TensorName::KeyBias) {
         let expected = &FIXTURE["gradients"][spec.id.name.symbol()];
@@ -75,5 +76,5 @@ fn check<S: Scalar>(tolerance: f64) {
 #[test]
 fn vectors_arrive_as_in_pytorch() {
     check::<f64>(EXACT);
-    check::<f32>(10.0 * SINGLE);
+    check::<f32>(Tolerance::SINGLE_SUMS);
 }

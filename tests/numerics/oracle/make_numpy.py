@@ -106,17 +106,7 @@ t, j = np.arange(T_P)[:, None], np.arange(D_P)[None, :]
 angle = t / 10000 ** (2 * (j // 2) / D_P)
 positions = np.where(j % 2 == 0, np.sin(angle), np.cos(angle))
 
-logits, target = draw(7, scale=3), 4
-loss = -np.log(softmax(logits[None])[0, target])
-
-theta, m, v = draw(8), np.zeros(8), np.zeros(8)
-gradients = draw(3, 8)
-start = theta.copy()
-for step, g in enumerate(gradients, 1):
-    m = 0.9 * m + 0.1 * g
-    v = 0.999 * v + 0.001 * g**2
-    theta = theta - 0.01 * (m / (1 - 0.9**step)) / (np.sqrt(v / (1 - 0.999**step)) + 1e-8)
-
+draw(7, scale=3), draw(8), draw(3, 8)  # The cloud is the next that the generator gives.
 cloud = (draw(20, 6) * np.array([5, 3, 2, 1, 0.5, 0.1]) + 4).round(4)
 centred = cloud - cloud.mean(0)
 _, s, vt = np.linalg.svd(centred, full_matrices=False)
@@ -124,7 +114,5 @@ axes = np.array([a * np.sign(a[np.abs(a).argmax()]) for a in vt[:3]])
 
 print(json.dumps(dict(
     cases=cases, positions=positions,
-    cross_entropy=dict(logits=logits, target=target, loss=loss),
-    adam=dict(start=start, gradients=gradients, end=theta),
     pca=dict(cloud=cloud, points=centred @ axes.T, explained=(s**2 / (s**2).sum())[:3]),
 ), default=lambda a: a.round(15).tolist(), ensure_ascii=False))

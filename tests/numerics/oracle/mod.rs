@@ -15,12 +15,13 @@ use attune_engine::numerics::params::{Parameters, TensorId};
 use attune_engine::numerics::{Matrix, Scalar};
 use serde_json::Value;
 
-use crate::common::numerics::json;
+use crate::common::close::{Tolerance, assert_close_beside};
+use crate::common::numerics::{exact, json};
 
 /// Against double precision, in double precision.
-const EXACT: f64 = 1e-12;
+const EXACT: Tolerance = Tolerance::DOUBLE_PASS;
 /// In single precision.
-const SINGLE: f64 = 1e-5;
+const SINGLE: Tolerance = Tolerance::SINGLE_PASS;
 
 /// A fixture, parsed once.
 type Fixture = LazyLock<Value>;
@@ -32,13 +33,9 @@ fn largest<S: Scalar>(m: &Matrix<S>) -> f64 {
 
 /// To a tolerance relative to the matrix's largest entry.
 #[track_caller]
-fn assert_close<S: Scalar>(name: &str, found: &[S], expected: &Value, tolerance: f64) {
-    let expected = json::matrix(expected);
-    let difference = crate::common::numerics::largest_difference(found, expected.cast::<S>().flat());
-    assert!(
-        difference <= tolerance * largest(&expected),
-        "{name} is off by {difference:e}: {found:?}, but {expected:?}"
-    );
+fn assert_close<S: Scalar>(name: &str, found: &[S], expected: &Value, tolerance: Tolerance) {
+    let expected = json::matrix(expected).cast::<S>();
+    assert_close_beside(largest(&expected), name, exact(found), exact(expected.flat()), tolerance);
 }
 
 fn cast<S: Scalar>(value: &Value) -> Matrix<S> {

@@ -3,16 +3,15 @@
 use attune_engine::numerics::Scalar;
 use attune_engine::numerics::attention::{AttentionConfig, Mask, MaskTable};
 use attune_engine::numerics::block::{Attends, BlockConfig};
-use attune_engine::numerics::optimiser::{Optimiser, OptimiserConfig};
-use attune_engine::numerics::params::{Parameters, TensorName};
+use attune_engine::numerics::params::Parameters;
 use attune_engine::numerics::positions::sinusoidal;
 use attune_engine::numerics::projection::Projection;
 use attune_engine::numerics::shares::Shares;
-use attune_engine::numerics::softmax::cross_entropy_forward;
 use serde_json::Value;
 
 use super::{EXACT, Fixture, SINGLE, assert_close, cast, fill, norm};
-use crate::common::numerics::json::{flag, list, matrix, maybe_size, number, parse, size, vector};
+use crate::common::close::Tolerance;
+use crate::common::numerics::json::{flag, list, matrix, maybe_size, number, parse, size};
 use crate::common::numerics::one_block::{Input, forward, training_forward};
 use crate::common::numerics::padding;
 
@@ -53,7 +52,7 @@ fn config(case: &Value) -> BlockConfig {
     }
 }
 
-fn check<S: Scalar>(case: &Value, tolerance: f64) {
+fn check<S: Scalar>(case: &Value, tolerance: Tolerance) {
     let config = config(case);
     let mut parameters = Parameters::<S>::zeros(&config.shapes(0));
     let given = case["parameters"].as_object().expect("tensors by name");
@@ -91,30 +90,6 @@ fn sinusoidal_positions_agree() {
     let expected = matrix(&FIXTURE["positions"]);
     let found = sinusoidal::<f64>(expected.rows(), expected.cols());
     assert_close("positions", found.flat(), &FIXTURE["positions"], EXACT);
-}
-
-#[test]
-fn cross_entropy_agrees() {
-    let case = &FIXTURE["cross_entropy"];
-    let mut logits = vector(&case["logits"]);
-    let classes = logits.len();
-    let loss = cross_entropy_forward(&mut logits, classes, [size(&case["target"])].into_iter());
-    assert!((loss - number(&case["loss"])).abs() < EXACT, "{loss}");
-}
-
-#[test]
-fn adam_agrees_over_three_updates() {
-    let case = &FIXTURE["adam"];
-    let start = vector(&case["start"]);
-    let mut parameters = Parameters::<f64>::zeros(&[(TensorName::OutputBias.into(), 1, start.len())]);
-    parameters.flat_mut().copy_from_slice(&start);
-    let mut adam = Optimiser::new(OptimiserConfig::adam(0.01), &parameters);
-    let mut gradient = parameters.zeros_like();
-    for step in list(&case["gradients"]) {
-        gradient.flat_mut().copy_from_slice(&vector(step));
-        adam.update(&mut parameters, &gradient);
-    }
-    assert_close("parameters", parameters.flat(), &case["end"], EXACT);
 }
 
 #[test]

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::torch::{assert_gradient, parameters};
 use super::{EXACT, Fixture, SINGLE, assert_close, cast, norm};
+use crate::common::close::Tolerance;
 use crate::common::numerics::json::{flag, list, maybe_size, number, parse, size};
 use crate::common::numerics::one_block::{Input, backward, output};
 
@@ -77,7 +78,7 @@ fn block(case: &Value) -> BlockConfig {
     }
 }
 
-fn check<S: Scalar>(case: &Value, tolerance: f64) {
+fn check<S: Scalar>(case: &Value, tolerance: Tolerance) {
     let (config, name) = (block(case), &case["name"]);
     let parameters = parameters::<S>(&config, 0, &case["tensors"]);
     let input = Input::one(cast::<S>(&case["x"]));

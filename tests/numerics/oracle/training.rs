@@ -14,14 +14,12 @@ use attune_engine::numerics::{Matrix, Scalar};
 
 use super::torch::find;
 use super::{Fixture, cast, fill};
+use crate::common::close::{Tolerance, assert_close, assert_close_beside};
 use crate::common::numerics::json::{list, number, parse, size, sizes, vector};
-use crate::common::numerics::{is_close, workspace};
+use crate::common::numerics::workspace;
 
 static FIXTURE: Fixture = Fixture::new(|| parse(include_str!("training.json")));
 static JOB_A: Fixture = Fixture::new(|| parse(include_str!("job_a.json")));
-
-/// The tolerance of a loss, and of its share where it is above 1.
-const TOLERANCE: f64 = 1e-4;
 
 /// The loss before each step.
 fn train<S: Scalar>(
@@ -40,11 +38,6 @@ fn train<S: Scalar>(
         loss.to_f64()
     };
     (0..steps).map(step).collect()
-}
-
-#[track_caller]
-fn assert_losses(found: &[f64], expected: &[f64], tolerance: f64) {
-    is_close("the loss before each step", found, expected, tolerance).unwrap_or_else(|why| panic!("{why}"));
 }
 
 /// One block, no residual, the mean read by weights of its own; trained embeddings.
@@ -82,9 +75,19 @@ fn job_a_learns_as_in_pytorch() {
     let expected = vector(&FIXTURE["job_a"]["losses"]);
     let rate = number(&JOB_A["config"]["lr"]);
     let (model, start, batch) = job_a::<f32>();
-    assert_losses(&train(&model, start, &batch, rate, expected.len()), &expected, TOLERANCE);
+    assert_close(
+        "the loss before each step",
+        train(&model, start, &batch, rate, expected.len()),
+        &expected,
+        Tolerance::SINGLE_SUMS,
+    );
     let (model, start, batch) = job_a::<f64>();
-    assert_losses(&train(&model, start, &batch, rate, expected.len()), &expected, 1e-9);
+    assert_close(
+        "the loss before each step",
+        train(&model, start, &batch, rate, expected.len()),
+        &expected,
+        Tolerance::DOUBLE_SUMS,
+    );
 }
 
 #[test]
@@ -96,9 +99,10 @@ fn job_a_learns_as_by_hand_to_its_end() {
     assert!(expected.contains_key("1999"), "the last is among them");
     for (step, expected) in expected {
         let (found, expected) = (losses[step.parse::<usize>().expect("a step")], number(expected));
-        let error = (found - expected).abs();
+        let name = format!("before step {step}");
+        assert_close_beside(1.0, &name, found, expected, Tolerance::SINGLE_SUMS);
         // Late losses are tiny: a tenth of them is a finer measure than the tolerance.
-        assert!(error <= TOLERANCE.min(0.1 * expected), "before step {step}: {found}, but {expected}");
+        assert!((0.9 * expected..=1.1 * expected).contains(&found), "{name}: {found}, but {expected}");
     }
 }
 
@@ -130,7 +134,17 @@ fn a_language_model_learns_as_in_pytorch() {
     let given = &FIXTURE["language_model"];
     let (expected, rate) = (vector(&given["losses"]), number(&given["config"]["rate"]));
     let (model, start, batch) = language_model::<f32>();
-    assert_losses(&train(&model, start, &batch, rate, expected.len()), &expected, TOLERANCE);
+    assert_close(
+        "the loss before each step",
+        train(&model, start, &batch, rate, expected.len()),
+        &expected,
+        Tolerance::SINGLE_SUMS,
+    );
     let (model, start, batch) = language_model::<f64>();
-    assert_losses(&train(&model, start, &batch, rate, expected.len()), &expected, 1e-6);
+    assert_close(
+        "the loss before each step",
+        train(&model, start, &batch, rate, expected.len()),
+        &expected,
+        Tolerance::SINGLE,
+    );
 }

@@ -17,8 +17,11 @@ use attune_engine::numerics::vectors::{add_scaled, dot, norm};
 use proptest::prelude::*;
 
 use super::{around, cases, layers, masks};
-use crate::common::numerics::{Net, architecture, largest_difference, sentence, words};
+use crate::common::close::{Tolerance, assert_close, assert_close_beside};
+use crate::common::numerics::{Net, architecture, sentence, words};
 
+/// Of sums in double precision that lead through norms.
+const ROUNDING: Tolerance = Tolerance::DOUBLE_NORMS;
 const TOKENS: usize = 6;
 const SENTENCE: [usize; TOKENS] = [1, 5, 0, 8, 2, 5];
 const SOURCE: [usize; TOKENS] = [7, 7, 3, 0, 4, 6];
@@ -133,17 +136,17 @@ proptest! {
             for query in 0..TOKENS {
                 let whole = block.output.row(query);
                 let sum = end(&found, block, query, start(config, block, query));
-                prop_assert!(largest_difference(&sum, whole) < 1e-11 * size_of(&form, &found, block, query), "{sum:?} is not {whole:?}");
+                assert_close_beside(size_of(&form, &found, block, query), "the sum", sum, whole, ROUNDING);
 
                 // Before a norm, the terms as they are.
                 let mut summed = start(config, block, query);
                 pairs(block.heads.len(), found.keys()).for_each(|(head, key)| add_scaled(&mut summed, 1.0, &found.term(block, head, query, key)));
                 add_scaled(&mut summed, 1.0, &found.bias);
                 let expected = block.summed.row(query);
-                prop_assert!(largest_difference(&summed, expected) < 1e-11 * size(expected));
+                assert_close_beside(size(expected), "before a norm", summed, expected, ROUNDING);
             }
             let largest = (0..TOKENS).map(|query| size_of(&form, &found, block, query)).fold(0.0, f64::max);
-            prop_assert!(found.error(config, block) < 1e-11 * largest);
+            assert_close_beside(largest, "the error", found.error(config, block), 0.0, ROUNDING);
         }
     }
 
@@ -162,7 +165,7 @@ proptest! {
                     }
                 }
                 let arrow = found.arrow(block, head, query, key);
-                prop_assert!(largest_difference(&arrow, &expected) < 1e-11 * size(&expected), "{arrow:?} is not {expected:?}");
+                assert_close_beside(size(&expected), "the arrow", arrow, expected, ROUNDING);
             }
         }
     }
@@ -185,7 +188,7 @@ proptest! {
                 }
                 found.parts().iter().for_each(|part| step(seen(&found.part(*part, block, query))));
                 let expected = block.output.row(query);
-                prop_assert!(largest_difference(&tip, &seen(expected)) < 1e-11 * size_of(&form, &found, block, query));
+                assert_close_beside(size_of(&form, &found, block, query), "the tip", tip, seen(expected), ROUNDING);
             }
         }
     }
@@ -193,10 +196,9 @@ proptest! {
     /// In single precision, which the stage shows: in all dimensions, and in the picture with its lengths and shares.
     #[test]
     fn they_add_up_in_single_precision(form in forms(), seed: u64) {
-        /// The share of the vector's length that rounding may take.
-        const TOLERANCE: f32 = 1e-4;
+        const ROUNDING: Tolerance = Tolerance::SINGLE_SUMS;
         // Of shorter vectors, the squares are no numbers any more.
-        let least = f32::MIN_POSITIVE.sqrt() / TOLERANCE;
+        let least = f32::MIN_POSITIVE.sqrt() / ROUNDING.part() as f32;
         let (net, _, blocks) = run(&form, seed);
         let Net { model, parameters } = net.cast::<f32>();
         let modes: Vec<HeadMode<f32>> = form.modes.iter().map(|mode| match mode {
@@ -224,19 +226,20 @@ proptest! {
                 let length = length + if is_replaced { norm(block.attended().row(query)) } else { 0.0 };
                 let sum = end(&found, block, query, start);
                 let error: Vec<f32> = sum.iter().zip(whole).map(|(a, b)| a - b).collect();
-                prop_assert!(norm(&error) <= TOLERANCE * length, "{sum:?} is not {whole:?}");
+                assert_close_beside(length, "the sum", norm(&error), 0.0, ROUNDING);
 
                 let mut tip = moves.start(query);
                 let arrows = (0..moves.heads()).map(|head| moves.head(head, query)).chain(moves.parts.iter().map(|part| part.arrow(query)));
                 arrows.for_each(|arrow| tip = std::array::from_fn(|axis| tip[axis] + arrow[axis]));
                 let error: Vec<f32> = tip.iter().zip(moves.end(query)).map(|(a, b)| a - b).collect();
                 let length = length + norm(&moves.start(query)) + norm(&moves.end(query));
-                prop_assert!(norm(&error) <= TOLERANCE * length, "{tip:?} is not {:?}", moves.end(query));
+                assert_close_beside(length, "the tip", norm(&error), 0.0, ROUNDING);
 
                 let shares = moves.word_shares.row(query).iter().sum::<f32>() + moves.parts.iter().map(|part| part.shares[query]).sum::<f32>();
                 let sizes = moves.word_lengths.row(query).iter().chain(moves.parts.iter().map(|part| &part.lengths[query])).sum::<f32>();
-                let most = TOLERANCE * (1.0 + sizes / moves.lengths[query]);
-                prop_assert!(moves.lengths[query] == 0.0 || (shares - 1.0).abs() <= most, "shares of {shares}");
+                if moves.lengths[query] != 0.0 {
+                    assert_close_beside(1.0 + sizes / moves.lengths[query], "the shares", shares, 1.0, ROUNDING);
+                }
                 for key in 0..found.keys() {
                     let terms: Vec<Vec<f32>> = (0..moves.heads()).map(|head| found.arrow(block, head, query, key)).collect();
                     let mut word = vec![0.0; whole.len()];
@@ -247,9 +250,9 @@ proptest! {
                         norm(&terms[head]) + gains * found.shrinking(query) * norm(&term) + least
                     };
                     let sizes = (0..terms.len()).map(made_of).sum::<f32>();
-                    prop_assert!((moves.word_lengths.get(query, key) - norm(&word)).abs() <= TOLERANCE * sizes);
+                    assert_close_beside(sizes, "a word", moves.word_lengths.get(query, key), norm(&word), ROUNDING);
                     for (head, term) in terms.iter().enumerate() {
-                        prop_assert!((moves.term_length(head, query, key) - norm(term)).abs() <= TOLERANCE * made_of(head));
+                        assert_close_beside(made_of(head), "a term", moves.term_length(head, query, key), norm(term), ROUNDING);
                     }
                 }
             }
@@ -264,10 +267,11 @@ fn the_error_in_single_precision_is_rounding() {
     let blocks = &model.architecture.blocks;
     let shown = Activations::of(&model, &parameters, &sentence(&[1, 5, 0, 8]), None, &Interventions::default());
     let mut found = Contributions::of(&blocks[0], 0, &parameters, &shown.blocks[0], &[]);
-    assert!(found.error(&blocks[0], &shown.blocks[0]) < 1e-6);
-    found.bias[0] += 1e-3;
-    let error = found.error(&blocks[0], &shown.blocks[0]);
-    assert!((error - 1e-3).abs() < 1e-5, "a wrong term is an error of its size, not {error}");
+    let error = |found: &Contributions<f32>| found.error(&blocks[0], &shown.blocks[0]);
+    assert_close_beside(1.0, "rounding", error(&found), 0.0, Tolerance::SINGLE);
+    const WRONG: f32 = 1e-3;
+    found.bias[0] += WRONG;
+    assert_close("a wrong term is an error of its size", error(&found), WRONG, Tolerance::SINGLE_PASS);
 }
 
 /// Heads that pull a word apart with all their might leave the little that is left of them.
@@ -300,6 +304,6 @@ fn the_length_of_a_word_is_that_of_what_its_heads_leave() {
         true,
     );
     assert!(moves.term_length(0, 0, 1) > 0.1);
-    let largest = moves.word_lengths.flat().iter().fold(0f32, |most, x| most.max(*x));
-    assert!(largest < 1e-6, "{largest}");
+    let lengths = moves.word_lengths.flat();
+    assert_close_beside(1.0, "what is left", lengths, vec![0.0; lengths.len()], Tolerance::SINGLE);
 }

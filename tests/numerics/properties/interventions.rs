@@ -10,7 +10,8 @@ use attune_engine::numerics::{Matrix, model};
 use proptest::prelude::*;
 
 use super::{cases, masks};
-use crate::common::numerics::{Net, architecture, block, holes, largest_difference, layer, sees, sentence, words};
+use crate::common::close::{Tolerance, assert_close, assert_close_beside};
+use crate::common::numerics::{Net, architecture, block, holes, layer, sees, sentence, words};
 
 const SENTENCE: [usize; 5] = [1, 5, 0, 8, 2];
 const TOKENS: usize = SENTENCE.len();
@@ -50,7 +51,7 @@ proptest! {
                     prop_assert_eq!(head.weights.get(i, j), share);
                 }
             }
-            prop_assert!(largest_difference(head.mix.flat(), &mix(head)) < 1e-13);
+            assert_close("the mix", head.mix.flat(), mix(head), Tolerance::DOUBLE);
         }
     }
 
@@ -64,7 +65,7 @@ proptest! {
         let (found, live) = (shown(&net, &with_modes(modes)), shown(&net, &Interventions::default()));
         let head = &found.blocks[0].heads[1];
         prop_assert_eq!(&head.weights, &*frozen);
-        prop_assert!(largest_difference(head.mix.flat(), &mix(head)) < 1e-13);
+        assert_close("the mix", head.mix.flat(), mix(head), Tolerance::DOUBLE);
         prop_assert_eq!(&head.scores, &live.blocks[0].heads[1].scores, "what the head would have said stays to be seen");
         prop_assert_eq!(&found.blocks[0].heads[0], &live.blocks[0].heads[0], "the other head is its own");
     }
@@ -75,7 +76,7 @@ proptest! {
         let live = shown(&net, &Interventions::default());
         let modes = live.heads().map(|head| HeadMode::Frozen(Some(Arc::new(head.weights.clone())))).collect();
         let frozen = shown(&net, &with_modes(modes));
-        prop_assert!(largest_difference(frozen.output.flat(), live.output.flat()) < 1e-14);
+        assert_close("the output", frozen.output.flat(), live.output.flat(), Tolerance::DOUBLE);
     }
 
     #[test]
@@ -106,11 +107,11 @@ proptest! {
             let rest: f64 = (0..TOKENS).map(kept).sum();
             for j in 0..TOKENS {
                 let expected = if rest > 0.0 { kept(j) / rest } else { 0.0 };
-                prop_assert!((now.weights.get(i, j) - expected).abs() < 1e-12, "{i}, {j}");
+                assert_close_beside(1.0, format!("{i}, {j}"), now.weights.get(i, j), expected, Tolerance::DOUBLE_PASS);
                 prop_assert!(!gone.contains(&(i, j)) || now.scores.get(i, j) == f64::NEG_INFINITY);
             }
         }
-        prop_assert!(largest_difference(now.mix.flat(), &mix(now)) < 1e-13);
+        assert_close("the mix", now.mix.flat(), mix(now), Tolerance::DOUBLE);
         prop_assert_eq!(&found.blocks[0].heads[1 - head], &live.blocks[0].heads[1 - head]);
     }
 
@@ -127,7 +128,7 @@ proptest! {
             let share = if seen.contains(&j) { 1.0 / seen.len() as f64 } else { 0.0 };
             prop_assert_eq!(found.blocks[0].heads[0].weights.get(3, j), share);
             let rest = if j == 2 { 0.0 } else { [0.1, 0.2, 0.3, 0.15, 0.25][j] / 0.7 };
-            prop_assert!((found.blocks[0].heads[1].weights.get(3, j) - rest).abs() < 1e-12);
+            assert_close(j, found.blocks[0].heads[1].weights.get(3, j), rest, Tolerance::DOUBLE_PASS);
         }
     }
 
@@ -141,10 +142,10 @@ proptest! {
         for i in 0..TOKENS {
             for c in 0..before.mix.cols() {
                 let mean = (0..TOKENS).map(|l| before.mix.get(l, c)).sum::<f64>() / TOKENS as f64;
-                prop_assert!((now.mix.get(i, c) - mean).abs() < 1e-12);
+                assert_close_beside(1.0, format!("{i}, {c}"), now.mix.get(i, c), mean, Tolerance::DOUBLE_PASS);
             }
         }
-        prop_assert!(largest_difference(now.mix.flat(), &mix(now)) < 1e-13, "its weights are those of its mix");
+        assert_close("its weights are those of its mix", now.mix.flat(), mix(now), Tolerance::DOUBLE);
         prop_assert_eq!(&now.scores, &before.scores);
     }
 
@@ -174,9 +175,8 @@ proptest! {
         for (plain, sharp) in plain.blocks[0].heads.iter().zip(&sharp.blocks[0].heads) {
             for i in 0..TOKENS {
                 let highest = (0..=i).fold(0, |best, j| if plain.scores.get(i, j) > plain.scores.get(i, best) { j } else { best });
-                for j in 0..TOKENS {
-                    prop_assert!((sharp.weights.get(i, j) - f64::from(u8::from(j == highest))).abs() < 1e-9);
-                }
+                let expected: [f64; TOKENS] = std::array::from_fn(|j| f64::from(u8::from(j == highest)));
+                assert_close(i, sharp.weights.row(i), expected, Tolerance::DOUBLE_SUMS);
             }
         }
     }
@@ -186,7 +186,7 @@ proptest! {
         let net = net(Mask::None, seed);
         let even = shown(&net, &Interventions { temperature: Some(1e9), ..Interventions::default() });
         for head in &even.blocks[0].heads {
-            prop_assert!(head.weights.flat().iter().all(|w| (w - 1.0 / TOKENS as f64).abs() < 1e-8));
+            assert_close("each", head.weights.flat(), [1.0 / TOKENS as f64; TOKENS * TOKENS], Tolerance::DIFFERENCES);
         }
     }
 }
@@ -241,7 +241,7 @@ fn a_custom_mask_of_the_layer_holds_for_uniform_weights_of_long_sentences() {
         for (i, j) in (0..tokens).flat_map(|i| (0..tokens).map(move |j| (i, j))) {
             assert_eq!(head.weights.get(i, j) > 0.0, sees(&mask, i, j), "({i}, {j})");
         }
-        assert!(largest_difference(head.mix.flat(), &mix(head)) < 1e-12);
+        assert_close("the mix", head.mix.flat(), mix(head), Tolerance::DOUBLE_PASS);
     }
 }
 

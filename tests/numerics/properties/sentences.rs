@@ -9,10 +9,10 @@ use attune_engine::numerics::positions::Positions;
 use proptest::prelude::*;
 
 use super::{around, cases, layers, parameters_of, tokens};
+use crate::common::close::{Tolerance, assert_close};
 use crate::common::numerics::one_block::{Input, forward, output};
 use crate::common::numerics::{
-    MAX_TOKENS, Net, VOCABULARY, architecture, batches, generator, largest_difference, layer, padding, random_matrix,
-    rows, words,
+    MAX_TOKENS, Net, VOCABULARY, architecture, batches, generator, layer, padding, random_matrix, rows, words,
 };
 
 fn blocks() -> impl Strategy<Value = BlockConfig> {
@@ -37,7 +37,7 @@ proptest! {
         let x = random_matrix(&mut generator(seed), order.len(), config.attention.width);
         let found = output(&config, &parameters, &Input::one(pick(&x, &order)));
         let expected = pick(&output(&config, &parameters, &Input::one(x)), &order);
-        prop_assert!(largest_difference(found.flat(), expected.flat()) < 1e-9);
+        assert_close("in that order", found.flat(), expected.flat(), Tolerance::DOUBLE_SUMS);
     }
 
     #[test]
@@ -50,7 +50,7 @@ proptest! {
         masked.attention.mask = padding(length + more, length + more, length);
         let found = output(&masked, &parameters, &Input::one(padded));
         let expected = output(&config, &parameters, &Input::one(alone));
-        prop_assert!(largest_difference(&found.flat()[..length * width], expected.flat()) < 1e-9);
+        assert_close("padded", &found.flat()[..length * width], expected.flat(), Tolerance::DOUBLE_SUMS);
     }
 
     #[test]
@@ -62,7 +62,8 @@ proptest! {
         let start = pick(&longer, &(0..length).collect::<Vec<_>>());
         let expected = output(&config, &parameters, &Input::one(start));
         let found = output(&config, &parameters, &Input::one(longer));
-        prop_assert!(largest_difference(&found.flat()[..expected.flat().len()], expected.flat()) < 1e-9);
+        let before = &found.flat()[..expected.flat().len()];
+        assert_close("before the future", before, expected.flat(), Tolerance::DOUBLE_SUMS);
     }
 
     #[test]
@@ -89,7 +90,7 @@ proptest! {
             }
             let alone = output(&config, &parameters, &input);
             let beside = part(together, sentence);
-            prop_assert!(largest_difference(alone.flat(), beside.flat()) < 1e-9);
+            assert_close("beside others", beside.flat(), alone.flat(), Tolerance::DOUBLE_SUMS);
         }
     }
 }
@@ -132,9 +133,9 @@ fn the_gradient_of_a_batch_is_the_mean_over_its_targets() {
         whole.input.push(single.input.words, 0);
     }
     let targets = whole.targets.len() as f64;
-    assert!((net.loss(&whole) - loss / targets).abs() < 1e-13);
+    assert_close("the loss", net.loss(&whole), loss / targets, Tolerance::DOUBLE);
     mean.iter_mut().for_each(|g| *g /= targets);
-    assert!(largest_difference(net.gradient(&whole).flat(), &mean) < 1e-14);
+    assert_close("the gradient", net.gradient(&whole).flat(), mean, Tolerance::DOUBLE);
 }
 
 #[test]

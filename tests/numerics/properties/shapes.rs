@@ -9,6 +9,7 @@ use attune_engine::numerics::{Matrix, Scalar};
 use proptest::prelude::*;
 
 use super::{LONGEST, around, cases, layers, masks, parameters_of, tokens};
+use crate::common::close::{Tolerance, assert_close};
 use crate::common::numerics::one_block::{Input, forward};
 use crate::common::numerics::{
     MAX_TOKENS, Net, TILE_TOKENS_MAX, VOCABULARY, architecture, block, cast, generator, layer, random_matrix, sees,
@@ -48,7 +49,7 @@ impl Case {
     }
 
     /// Forward and backward.
-    fn check<S: Scalar>(&self, tolerance: f64) -> Result<(), TestCaseError> {
+    fn check<S: Scalar>(&self, tolerance: Tolerance) -> Result<(), TestCaseError> {
         let parameters = cast::<f64, S>(&parameters_of(&self.config, self.seed));
         let d_y = random_matrix(&mut generator(self.seed ^ 1), self.queries, self.config.attention.width).cast();
         self.input::<S>().is_the_reference(&self.config, &parameters, &d_y, tolerance).map_err(TestCaseError::fail)
@@ -60,14 +61,14 @@ proptest! {
 
     #[test]
     fn a_block_is_its_equations(case in one_sentence()) {
-        case.check::<f64>(1e-10)?;
+        case.check::<f64>(Tolerance::DOUBLE_NORMS)?;
     }
 
     #[test]
     fn in_single_precision_too(case in one_sentence()) {
         // A norm over few columns divides by what may be small.
         prop_assume!(case.config.norm == Norm::None);
-        case.check::<f32>(2e-5)?;
+        case.check::<f32>(Tolerance::LIBRARY)?;
     }
 
     #[test]
@@ -82,7 +83,7 @@ proptest! {
                 let seen = (0..keys).filter(|&j| sees(&layer.mask, i, j)).count();
                 let sum: f64 = weights.row(i).iter().map(|&w| f64::from(w)).sum();
                 let expected = if seen == 0 { 0.0 } else { 1.0 };
-                prop_assert!((sum - expected).abs() < 1e-5, "query {i} sees {seen} keys, its weights sum to {sum}");
+                assert_close(format!("query {i} sees {seen} keys"), sum, expected, Tolerance::SINGLE_PASS);
                 for j in (0..keys).filter(|&j| !sees(&layer.mask, i, j)) {
                     prop_assert_eq!(weights.get(i, j).to_bits(), 0, "({}, {}) is masked", i, j);
                     prop_assert_eq!(scores.get(i, j), f32::NEG_INFINITY);
@@ -152,14 +153,14 @@ fn check_model(
     architecture: Architecture,
     seed: u64,
     lengths: &[(usize, usize)],
-    rounding: f64,
+    rounding: Tolerance,
 ) -> Result<(), TestCaseError> {
     let batch = batch(&architecture, seed, lengths);
     // A norm over few columns divides by what may be small.
     let is_smooth = architecture.numbered_blocks().all(|(_, block)| block.norm == Norm::None)
         && architecture.readout.activation().is_none();
     let net = Net::new(architecture, Classes::Words(Candidates::all(VOCABULARY)), seed);
-    net.is_the_reference(&batch, 1e-9).map_err(TestCaseError::fail)?;
+    net.is_the_reference(&batch, Tolerance::DOUBLE_SUMS).map_err(TestCaseError::fail)?;
     if is_smooth {
         net.cast::<f32>().is_the_reference(&batch, rounding).map_err(TestCaseError::fail)?;
     }
@@ -174,7 +175,7 @@ proptest! {
         (architecture, seed) in models(),
         lengths in proptest::collection::vec((1..=MAX_TOKENS, 1..=MAX_TOKENS), 1..5),
     ) {
-        check_model(architecture, seed, &lengths, 2e-5)?;
+        check_model(architecture, seed, &lengths, Tolerance::LIBRARY)?;
     }
 }
 
@@ -197,7 +198,7 @@ proptest! {
         }
         let lengths: Vec<_> = lengths.into_iter().chain([(long, 3)]).collect();
         // The gradient of a bias is a sum over all rows.
-        check_model(architecture, seed, &lengths, 5e-5)?;
+        check_model(architecture, seed, &lengths, Tolerance::SINGLE_SUMS)?;
     }
 }
 

@@ -5,6 +5,7 @@ use attune_engine::numerics::{Scalar, reference};
 use proptest::prelude::*;
 
 use super::cases;
+use crate::common::close::{Tolerance, assert_close, assert_close_beside};
 
 /// Any finite number, and often −∞ for a masked score.
 fn scores_f32() -> impl Strategy<Value = Vec<f32>> {
@@ -13,7 +14,7 @@ fn scores_f32() -> impl Strategy<Value = Vec<f32>> {
     proptest::collection::vec(score, 1..40)
 }
 
-fn check<S: Scalar>(scores: &[S], tolerance: f64) -> Result<(), TestCaseError> {
+fn check<S: Scalar>(scores: &[S], tolerance: Tolerance) -> Result<(), TestCaseError> {
     let mut weights = scores.to_vec();
     softmax_forward(&mut weights);
     let seen = scores.iter().any(|&s| s != S::NEG_INFINITY);
@@ -22,7 +23,7 @@ fn check<S: Scalar>(scores: &[S], tolerance: f64) -> Result<(), TestCaseError> {
         prop_assert!(score != S::NEG_INFINITY || weight == S::zero(), "masked, and weighs {weight}");
     }
     let sum: f64 = weights.iter().map(|w| w.to_f64()).sum();
-    prop_assert!((sum - f64::from(u8::from(seen))).abs() <= tolerance, "the weights sum to {sum}");
+    assert_close("the sum of the weights", sum, f64::from(u8::from(seen)), tolerance);
     Ok(())
 }
 
@@ -31,9 +32,9 @@ proptest! {
 
     #[test]
     fn weights_are_shares_of_one_for_any_scores(scores in scores_f32()) {
-        check(&scores, 1e-5)?;
+        check(&scores, Tolerance::SINGLE_PASS)?;
         let wider: Vec<f64> = scores.iter().map(|&s| f64::from(s)).collect();
-        check(&wider, 1e-12)?;
+        check(&wider, Tolerance::DOUBLE_PASS)?;
     }
 
     #[test]
@@ -44,12 +45,11 @@ proptest! {
         let mut single: Vec<f32> = scores.iter().map(|&s| s as f32).collect();
         let exact = reference::attention::softmax(&single.iter().map(|&s| f64::from(s)).collect::<Vec<_>>());
         softmax_forward(&mut single);
+        assert_close("in double precision", found, expected, Tolerance::DOUBLE);
         for i in 0..scores.len() {
-            prop_assert!(Scalar::abs(found[i] - expected[i]) < 1e-14);
             // Relative: a small weight is as exact as a score's distance from the highest is.
             let spread = scores.iter().fold(0f64, |most, s| most.max((s - scores[i]).abs()));
-            let tolerance = f64::from(f32::EPSILON) * (4.0 + spread) * exact[i];
-            prop_assert!((f64::from(single[i]) - exact[i]).abs() <= tolerance, "{} for {}", single[i], exact[i]);
+            assert_close_beside((4.0 + spread) * exact[i], "in single precision", single[i], exact[i], Tolerance::SINGLE_BITS);
         }
     }
 
@@ -60,6 +60,6 @@ proptest! {
         let (mut plain, mut shifted): (Vec<f64>, Vec<f64>) = (scores.clone(), scores.iter().map(|s| s + shift).collect());
         softmax_forward(&mut plain);
         softmax_forward(&mut shifted);
-        plain.iter().zip(&shifted).for_each(|(a, b)| assert!((a - b).abs() < 1e-13));
+        assert_close("with a shift", shifted, plain, Tolerance::DOUBLE);
     }
 }

@@ -1,12 +1,12 @@
 //! Every number that a training leaves, against the reference.
 
-use attune_engine::numerics::Scalar;
 use attune_engine::numerics::reference::word2vec::{DrawnWindow, Training};
 use attune_engine::numerics::rng::{Stream, stream};
 use attune_engine::numerics::word2vec::{LEARNING_RATE_FLOOR, Word2Vec, Word2VecConfig};
 use rand::RngExt;
 
 use super::{ALL, config};
+use crate::common::close::{Tolerance, assert_close};
 
 const VOCABULARY: usize = 15;
 const SEED: u64 = 3;
@@ -66,10 +66,7 @@ fn check(config: &Word2VecConfig, corpus: &[Vec<usize>]) -> Seen {
         let (found, expected) = (training.vectors(), reference.vectors());
         let largest = expected.flat().iter().fold(0.0, |most: f64, x| most.max(x.abs()));
         assert!(largest > 0.1, "it has learned nothing: no entry is above {largest}");
-        for (i, (found, expected)) in found.flat().iter().zip(expected.flat()).enumerate() {
-            let error = Scalar::abs(found - expected);
-            assert!(error < 1e-12, "{config:?}, epoch {epoch}: entry {i} is {found}, not {expected}");
-        }
+        assert_close(format!("{config:?}, epoch {epoch}"), found.flat(), expected.flat(), Tolerance::DOUBLE_PASS);
     }
     Seen::of(config, config.epochs * corpus.iter().map(Vec::len).sum::<usize>(), &windows)
 }
@@ -107,7 +104,6 @@ fn the_rate_falls_linearly_to_its_floor() {
     assert_eq!(LEARNING_RATE_FLOOR, 1e-4);
     for (progress, expected) in [(0.0, 0.08), (0.25, 0.06), (0.5, 0.04), (0.999, 0.00008), (0.99995, 8e-6), (1.0, 8e-6)]
     {
-        let rate = config.rate(progress);
-        assert!((rate - expected).abs() < 1e-15, "{rate} at {progress}, not {expected}");
+        assert_close(progress, config.rate(progress), expected, Tolerance::LAST_BITS);
     }
 }

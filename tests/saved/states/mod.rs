@@ -2,7 +2,6 @@
 
 mod course;
 mod hostile;
-pub mod kills;
 mod merging;
 mod round_trip;
 

@@ -12,12 +12,11 @@ use attune_core::store::{Home, Lock, Saver, Status, open};
 
 use super::{Scratch, Work, disks, key};
 use crate::common::waiting::wait_until;
-use crate::states::kills;
 
 const JOB: &str = "ATTUNE_STORE_JOB";
 const HOME: &str = "ATTUNE_STORE_HOME";
 /// Moments at which a child is killed.
-pub const MOMENTS: u64 = 50;
+const MOMENTS: u64 = 50;
 /// Some hundred kilobytes, so that many moments lie within a write.
 const LENGTH: usize = 30_000;
 
@@ -38,7 +37,6 @@ fn child() {
     match job.as_str() {
         "save" => save_without_end(&home),
         "hold" => hold(&home),
-        "learn" => kills::learn_without_end(&home),
         "too small" => disks::meet_a_disk_that_is_too_small(&home),
         "read only" => disks::meet_a_folder_that_is_read_only(&home),
         _ => unreachable!("{job}"),
@@ -88,7 +86,7 @@ fn ear(child: &mut Child) -> BufReader<std::process::ChildStdout> {
 }
 
 /// The last number that a child says it has saved in a home, before it is killed at a moment after its first.
-pub fn killed(job: &str, home: &Home, moment: u64) -> u64 {
+fn killed(job: &str, home: &Home, moment: u64) -> u64 {
     let mut child = command(&[], job, home).spawn().unwrap();
     let mut said = ear(&mut child);
     let first: u64 = wait_for(&mut said, "saved ")["saved ".len()..].parse().unwrap();

@@ -358,6 +358,7 @@ fn split_down(area: Rect, parts: usize) -> impl Iterator<Item = Rect> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::close::{Tolerance, assert_close, assert_close_beside};
 
     fn scene(heads: usize) -> FoldScene {
         FoldScene {
@@ -380,11 +381,11 @@ mod tests {
             let [first, second] = [0, 1].map(|own| rect(scene(2), walk, Sheet::Query(own)).expect("it is there"));
             second.left() - first.right()
         };
-        assert!(gap(Step::Project.index() as f32).abs() < 1e-3);
+        assert_close_beside(1.0, "a gap", gap(Step::Project.index() as f32), 0.0, Tolerance::SINGLE_NORMS);
         let half = gap(Step::Project.index() as f32 + 0.5);
         assert!(half > 10.0 && half < gap(Step::Score.index() as f32), "{half}");
         let mixes = [0, 1].map(|own| rect(scene(2), Step::Output.index() as f32, Sheet::Mix(own)).expect("joined"));
-        assert!((mixes[1].left() - mixes[0].right()).abs() < 1e-3);
+        assert_close("joined", mixes[1].left(), mixes[0].right(), Tolerance::SINGLE_PASS);
     }
 
     #[test]

@@ -435,13 +435,18 @@ pub fn ease(x: f32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::close::{Tolerance, assert_close};
+
+    /// A part of the way that is seen as a jump, if it is done within one frame.
+    const JUMP: f32 = 0.06;
 
     #[test]
     fn a_glide_ends_exactly_at_its_goal() {
         let mut walk = Walk::default();
         walk.glide_to(1.0);
         walk.advance(motion::GLIDE / 2.0);
-        assert!((walk.time() - 0.5).abs() < 1e-6 && walk.is_gliding());
+        assert_close("half of the way", walk.time(), 0.5, Tolerance::SINGLE);
+        assert!(walk.is_gliding());
         walk.advance(motion::GLIDE);
         assert_eq!((walk.time(), walk.is_gliding()), (1.0, false));
     }
@@ -573,7 +578,7 @@ mod tests {
         let (mut seconds, mut arrivals, mut before) = (0.0, 0, 0.0);
         while walk.is_playing() {
             walk.advance(1.0 / 60.0);
-            assert!((walk.time() - before).abs() < 0.06, "it never jumps");
+            assert!((before - JUMP..before + JUMP).contains(&walk.time()), "it never jumps");
             arrivals += usize::from(before < 1.0 && walk.time() == 1.0);
             before = walk.time();
             seconds += 1.0 / 60.0;
@@ -608,7 +613,7 @@ mod tests {
         let mut before = 0.0;
         while walk.is_gliding() {
             walk.advance(1.0 / 60.0);
-            assert!((walk.time() - before).abs() < 0.06, "from {before} to {}", walk.time());
+            assert!((before - JUMP..before + JUMP).contains(&walk.time()), "from {before} to {}", walk.time());
             before = walk.time();
         }
         assert_eq!((before, walk.is_between(), walk.step_share()), (0.25, true, 0.25));
@@ -665,7 +670,7 @@ mod tests {
         walk.pass_by(1);
         walk.advance(motion::GLIDE / 2.0);
         assert_eq!((walk.shown_layer(), walk.is_walking()), (Some(0), false));
-        assert!((walk.layer_time() - 0.5).abs() < 1e-6 && (walk.time() - 0.5 / 3.0).abs() < 1e-6);
+        assert_close("half of a layer of three", [walk.layer_time(), walk.time()], [0.5, 0.5 / 3.0], Tolerance::SINGLE);
         walk.advance(f32::INFINITY);
         assert_eq!((walk.passed_layers(), walk.step(), walk.place()), (Some(1.0), Step::Contextual, LAST));
         // The points pass every layer in between, one after another.
@@ -673,7 +678,7 @@ mod tests {
         let (mut seen, mut before) = (Vec::new(), walk.time());
         while walk.is_gliding() {
             walk.advance(1.0 / 60.0);
-            assert!(walk.time() >= before && walk.time() - before < 0.06, "it never jumps");
+            assert!(walk.time() >= before && walk.time() - before < JUMP, "it never jumps");
             before = walk.time();
             seen.extend(walk.shown_layer());
         }

@@ -103,14 +103,14 @@ impl Glow {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::close::{Tolerance, assert_close};
 
     #[test]
     fn a_crowd_lies_along_its_points_and_holds_most_of_them() {
         let points: Vec<Pos2> = (-20..=20).map(|i| Pos2::new(300.0 + 4.0 * i as f32, 200.0 + 2.0 * i as f32)).collect();
         let crowd = Glow::of(points.clone(), 30.0).expect("points");
-        assert!(crowd.middle.distance(Pos2::new(300.0, 200.0)) < 1e-3);
-        let slope = crowd.axes[0].y / crowd.axes[0].x;
-        assert!((slope - 0.5).abs() < 1e-3, "{slope}");
+        assert_close("the middle", [crowd.middle.x, crowd.middle.y], [300.0, 200.0], Tolerance::SINGLE_PASS);
+        assert_close("the slope", crowd.axes[0].y / crowd.axes[0].x, 0.5, Tolerance::SINGLE_SUMS);
         assert!(points.iter().all(|at| crowd.holds(*at)));
         assert!(!crowd.holds(Pos2::new(300.0, 300.0)));
         assert_eq!(Glow::of(Vec::new(), 30.0), None);

@@ -371,6 +371,7 @@ pub fn write<'a, S, W: 'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::close::{Tolerance, assert_close_beside};
     use crate::numerics::rng::{Stream, stream};
     use ::half::{bf16, f16};
     use rand::RngExt;
@@ -409,16 +410,40 @@ mod tests {
     #[test]
     fn every_processor_s_tiles_multiply() {
         for (n, inputs, outputs) in SHAPES {
-            assert!(error::<f32>(n, inputs, outputs, on_plain_numbers) < 1e-5);
-            assert!(error::<f64>(n, inputs, outputs, on_plain_numbers) < 1e-14);
+            assert_close_beside(
+                1.0,
+                "the error",
+                error::<f32>(n, inputs, outputs, on_plain_numbers),
+                0.0,
+                Tolerance::SINGLE_PASS,
+            );
+            assert_close_beside(
+                1.0,
+                "the error",
+                error::<f64>(n, inputs, outputs, on_plain_numbers),
+                0.0,
+                Tolerance::DOUBLE,
+            );
             #[cfg(target_arch = "x86_64")]
             {
                 match pulp::x86::V3::try_new() {
-                    Some(simd) => assert!(error::<f32>(n, inputs, outputs, |work| on_avx2(simd, work)) < 1e-5),
+                    Some(simd) => assert_close_beside(
+                        1.0,
+                        "the error",
+                        error::<f32>(n, inputs, outputs, |work| on_avx2(simd, work)),
+                        0.0,
+                        Tolerance::SINGLE_PASS,
+                    ),
                     None => eprintln!("SKIPPED: no AVX2 and FMA here"),
                 }
                 match pulp::x86::V4::try_new() {
-                    Some(simd) => assert!(error::<f32>(n, inputs, outputs, |work| on_avx512(simd, work)) < 1e-5),
+                    Some(simd) => assert_close_beside(
+                        1.0,
+                        "the error",
+                        error::<f32>(n, inputs, outputs, |work| on_avx512(simd, work)),
+                        0.0,
+                        Tolerance::SINGLE_PASS,
+                    ),
                     None => eprintln!("SKIPPED: no AVX-512 here"),
                 }
             }

@@ -239,6 +239,7 @@ fn lanes<S, const N: usize>(rows: [&[S]; N]) -> ([&[Lane<S>]; N], [&[S]; N]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::close::{Tolerance, assert_close_beside};
     use crate::numerics::rng::{Stream, stream};
     use rand::RngExt;
 
@@ -268,8 +269,14 @@ mod tests {
     fn products_are_the_sums_in_double_precision() {
         for shape in SHAPES {
             for has_bias in [false, true] {
-                assert!(error::<f32>(shape, has_bias) < 1e-5, "{shape:?}");
-                assert!(error::<f64>(shape, has_bias) < 1e-14, "{shape:?}");
+                assert_close_beside(
+                    1.0,
+                    format!("{shape:?}"),
+                    error::<f32>(shape, has_bias),
+                    0.0,
+                    Tolerance::SINGLE_PASS,
+                );
+                assert_close_beside(1.0, format!("{shape:?}"), error::<f64>(shape, has_bias), 0.0, Tolerance::DOUBLE);
             }
         }
     }

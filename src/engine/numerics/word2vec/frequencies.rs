@@ -122,6 +122,7 @@ impl Noise {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::close::{Tolerance, assert_close};
     use crate::numerics::rng::{Stream, stream};
 
     #[test]
@@ -148,8 +149,9 @@ mod tests {
             // Equation 5, written independently.
             let p = 1.0 - (1.0 - (THRESHOLD / (count as f64 / total)).sqrt()).max(0.0);
             let deviation = (count as f64 * p * (1.0 - p)).sqrt();
-            let off = rows.len() as f64 - count as f64 * p;
-            assert!(off.abs() <= 5.0 * deviation, "{} of {count} are kept, the share should be {p}", rows.len());
+            let (mean, kept) = (count as f64 * p, rows.len());
+            let expected = mean - 5.0 * deviation..=mean + 5.0 * deviation;
+            assert!(expected.contains(&(kept as f64)), "{kept} of {count} are kept, the share should be {p}");
         }
         assert_eq!(rows.len(), counts[3], "rare words are all kept");
     }
@@ -175,9 +177,7 @@ mod tests {
     fn each_word_has_its_share() {
         let zipf: Vec<u64> = (1..=5000u64).map(|rank| 1_000_000 / rank).collect();
         for counts in [&[7][..], &[1, 1], &[0, 5, 0, 1], &[1, 1_000_000_000, 3], &zipf] {
-            for (word, (share, expected)) in shares(&Noise::new(counts)).iter().zip(expected(counts)).enumerate() {
-                assert!((share - expected).abs() < 1e-9, "word {word} of {}: {share}, not {expected}", counts.len());
-            }
+            assert_close(counts.len(), shares(&Noise::new(counts)), expected(counts), Tolerance::DOUBLE_SUMS);
         }
         assert_eq!(shares(&Noise::new(&[0, 0])), [0.5, 0.5], "of words that never occur");
     }
@@ -195,7 +195,8 @@ mod tests {
         let wanted = expected(&counts).into_iter().map(|share| share * DRAWS as f64);
         let distance: f64 = drawn.iter().zip(wanted).map(|(drawn, wanted)| (drawn - wanted).powi(2) / wanted).sum();
         let freedom = counts.len() as f64 - 1.0;
-        assert!((distance - freedom).abs() < 5.0 * (2.0 * freedom).sqrt(), "χ² = {distance}");
+        let deviations = 5.0 * (2.0 * freedom).sqrt();
+        assert!((freedom - deviations..freedom + deviations).contains(&distance), "χ² = {distance}");
     }
 
     #[test]

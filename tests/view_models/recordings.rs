@@ -56,7 +56,7 @@ fn every_panel_shows_what_was_recorded_or_says_what_it_needs() {
     for name in FOLDERS {
         for snapshot in snapshots(name) {
             let models = Models::of(snapshot.clone());
-            for (panel, _) in PANELS {
+            for &(panel, _) in PANELS {
                 let text = format!("{:?}", sheet(panel, &models, &Chosen::default()).items);
                 assert!(!text.contains("NaN"), "{name}, {panel:?}: {text}");
                 if let Some(needs) = needs(panel, &snapshot) {

@@ -68,6 +68,7 @@ const SCRIPTS: &[&str] = &[
 /// The scripts of a page whose numbers are given.
 const GIVEN_SCRIPTS: &[&str] = &[
     include_str!("page/engine.js"),
+    include_str!("page/dom.js"),
     include_str!("page/data.js"),
     include_str!("page/state.js"),
     include_str!("page/camera.js"),

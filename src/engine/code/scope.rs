@@ -1,4 +1,4 @@
-//! What a cell can use when it runs.
+//! The scope of a cell: everything that it can use when it runs.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

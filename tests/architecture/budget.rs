@@ -11,11 +11,11 @@ use crate::source::{code_and_tests, files, lines, strings, without_comments};
 /// The agreed numbers. A change that goes above one raises it here, and says in its commit what it brings and what it
 /// deleted; one that stays far below lowers it.
 const AGREED: &[(&str, usize)] = &[
-    ("lines of src", 95_300),
+    ("lines of src", 97_000),
     ("lines of the page's scripts", 3_370),
-    ("lines of tests", 44_400),
+    ("lines of tests", 44_700),
     ("lines of inline tests", 6_450),
-    ("files of src", 452),
+    ("files of src", 490),
     ("functions over 40 lines in 10,000", 135),
     ("commands", 85),
     ("quantities", 39),

@@ -13,7 +13,7 @@ use crate::source::{code_and_tests, files, lines, strings, without_comments};
 const AGREED: &[(&str, usize)] = &[
     ("lines of src", 97_500),
     ("lines of the page's scripts", 3_560),
-    ("lines of tests", 44_550),
+    ("lines of tests", 44_800),
     ("lines of inline tests", 6_460),
     ("files of src", 492),
     ("functions over 40 lines in 10,000", 135),

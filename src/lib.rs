@@ -6,8 +6,8 @@
 //!
 //! # The map
 //!
-//! Seven crates under `src/`. Each depends only on those above it in this list, and panels and stage do not depend on
-//! each other; the compiler enforces this.
+//! There are seven crates: six under `src/`, and the program itself at the root. Each depends only on those above it in this
+//! list, and panels and stage do not depend on each other; the compiler enforces this.
 //!
 //! ```text
 //! engine/  attune-engine
@@ -15,25 +15,28 @@
 //!   quantity/     the catalogue: names and meanings of all numbers     start at mod.rs
 //!   code/         the language of code cells, in a sandbox             start at mod.rs
 //!   pretrained/   model folders -> architecture and parameters         start at mod.rs
-//!   vectors/      files of word vectors -> rows, and answers about them start at mod.rs
-//!   recording/    what any model did on a text, and whether it agrees   start at mod.rs
+//!   vectors/      files of word vectors -> rows; nearest words         start at mod.rs
+//!   recording/    recordings of any model -> tokens and tensors, and   start at parts.rs, mod.rs
+//!                 whether these agree with each other
 //! core/    attune-core
-//!   lesson/       RON text -> checked values, every issue with place   start at schema/mod.rs
+//!   lesson/       RON text -> checked values, every issue with its place  start at schema/mod.rs
 //!   kernel/       the running lesson: commands in, snapshots out       start at kernel.rs
 //!   store/        where the learner's work is kept: values in files    start at mod.rs
 //! view/    attune-view
-//!   view_model/   snapshot -> what each panel and the stage shows      start at stage.rs
-//!   sheet/        what a panel shows, as plain data                    start at mod.rs
-//!   panels/       models of a snapshot -> the sheet of each panel      start at mod.rs
-//!   explain/      a number's rule -> formula, card and sentence; walk  start at mod.rs, rules/mod.rs
-//!   export/       snapshot -> notebook, page or vectors as files       start at mod.rs
+//!   view_model/   snapshot -> view models, the content of the views    start at stage.rs
+//!   sheet/        the items that a panel's sheet is made of            start at mod.rs
+//!   panels/       view models -> the sheet of each panel               start at mod.rs
+//!   explain/      a number's rule -> formula, worked numbers and       start at mod.rs, rules/mod.rs
+//!                 sentence; the steps of attention
+//!   export/       snapshot -> notebook, page or vectors as files       start at format.rs, mod.rs
 //! app/     the window, the only folder that names Bevy or egui           [feature "app"]
-//!   ui/      attune-ui, what all share: theme, actions, ui_state,      start at lib.rs, link.rs
+//!   ui/      attune-ui, what they all share: theme, actions, ui_state, start at lib.rs, link.rs
 //!            widgets, text
-//!   panels/  attune-panels: one file or folder a panel, without Bevy   start at lib.rs
+//!   panels/  attune-panels: draws every sheet, and the panels that     start at lib.rs
+//!            the window draws in its own way; without Bevy
 //!   stage/   attune-stage: the 3D view                                 start at lib.rs, geometry.rs
 //! attune: the program
-//!   app/          what is left of the window: shell, dock, work        start at mod.rs
+//!   app/          the rest of the window: shell, dock, work            start at mod.rs
 //!   cli/          arguments in, exit code out
 //!   built_in.rs   the course that is in the program itself
 //! ```
@@ -41,21 +44,32 @@
 //! Begin with [`attune_engine::numerics::reference`], which is all of the mathematics in plain loops: attention, the block,
 //! the model, word2vec and their gradients, written as in the papers. The engine computes the same numbers faster.
 //!
-//! The changes that a learner can make to a pass, including the modes of heads, are
-//! [`Interventions`](attune_engine::numerics::model::activations::Interventions) and
-//! [`HeadMode`](attune_engine::numerics::attention::HeadMode) (`engine/numerics/attention/head.rs`): commands, saved work,
-//! traces and pages use these types as they are; a new mode has a sentence in `view/explain/sentences.rs` and a line in the
-//! page's `engine.js` beside. A quantity is a line of the catalogue in `engine/quantity` and a rule in `view/explain/rules`:
-//! its formula, the numbers of its card, the way back and the live page's equation are all derived from that rule. A family
-//! of models is an entry of `engine/pretrained/families`, with the names of its tensors in `engine/pretrained/names`. A fact
-//! that claims can be about is a variant of [`Fact`](attune_core::lesson::schema::Fact), read in `core/lesson/read/claims.rs`
-//! and measured in `core/kernel/check`. A panel has its name in `core/lesson/schema/panels.rs` and its sheet in a row of
-//! `view/panels/mod.rs`, which window and exports draw; one that is a picture of its own has a row in `app/panels/lib.rs`.
-//! `CONTRIBUTING.md` has recipes.
+//! A mode of a head is a variant of [`HeadMode`](attune_engine::numerics::attention::HeadMode)
+//! (`engine/numerics/attention/head.rs`), which commands, saved work and pages use as it is; the rule of its weights is in
+//! `view/explain/rules/head.rs`, its sentence in `view/explain/sentences.rs`, and its arithmetic on a page in
+//! `view/export/live_page/page/engine.js`. Any other change of a pass is a field of
+//! [`Interventions`](attune_engine::numerics::model::activations::Interventions), a command in `core/kernel/command.rs` that is
+//! applied in `core/kernel/model/commands/interventions.rs`, a row of `INTERVENTIONS` in
+//! `core/kernel/sentence_pass/interventions.rs`, and an entry of the trace in `view/export/trace.rs`.
+//!
+//! A quantity is a line of `quantities!` in `engine/quantity/mod.rs`, an arm of `computed_rule` in
+//! `view/explain/rules/mod.rs`, and its rule in the file of its subject beside it. Formula, card and provenance are derived from
+//! the rule. A measure of heads is a row of `measures!` in `engine/numerics/head_measures.rs`, with the pairs that it counts. A
+//! family of models is a variant and a row in `engine/pretrained/families/mod.rs`, a function from its config to the engine's
+//! shape beside it, and the names of its tensors in `engine/pretrained/names/tables.rs`. A part of a recording is a variant of
+//! `Part` in `engine/recording/parts.rs`; `core/kernel/sentence_pass/recorded.rs` makes a pass of the parts,
+//! `view/export/recording` writes them, and `docs/record.py` is the recorder that `attune manual record` prints.
+//!
+//! What a claim can measure is a variant of [`Fact`](attune_core::lesson::schema::Fact), read in `core/lesson/read/claims.rs`
+//! and measured in `core/kernel/check`. A panel has its name in `core/lesson/schema/panels.rs`, its sheet in a file of
+//! `view/panels` with a row in `view/panels/mod.rs`, and what it needs of a recording in `view/view_model/needs.rs`. The exports
+//! draw the sheet, and so does the window, unless `app/panels/lib.rs` has a row for a panel that draws itself. An export format
+//! is a row of `FORMATS` in `view/export/format.rs`, and a file beside it that `file.rs` calls; a format of word vectors is
+//! written in `engine/vectors`. `CONTRIBUTING.md` has recipes.
 //!
 //! `docs/slider-to-point.md` follows one number from a weight's slider to a point on the stage, file by file.
 //!
-//! Four boundaries, each a plain type: [`Lesson`](attune_core::lesson::Lesson) (text becomes values),
+//! There are four boundaries of plain types: [`Lesson`](attune_core::lesson::Lesson) (text becomes values),
 //! [`Command`](attune_core::kernel::Command) (the only way to change anything), [`Snapshot`](attune_core::kernel::Snapshot)
 //! (immutable, complete, cheap to clone) and the view models (meaning becomes shapes and text).
 //!
@@ -65,8 +79,8 @@
 //! 2. No lesson file can make the program panic, hang or eat the memory.
 //! 3. Nothing changes a kernel except a command. The same lesson, seed and commands give the same
 //!    snapshots, bit for bit in one build.
-//! 4. Every number on the screen is an entry of a snapshot. Nothing is faked, rounded into a lie, or
-//!    computed twice.
+//! 4. Every number on the screen is an entry of a snapshot. Nothing is faked, rounded so that it misleads,
+//!    or computed twice.
 //! 5. The window never waits for training: it runs on a thread of its own, and can be paused,
 //!    stepped and reset.
 //! 6. A lesson file is read and never written. What the learner does is [`Saved`](attune_core::kernel::Saved) beside it,

@@ -264,10 +264,10 @@ pub struct RenderArgs {
     /// The size of the picture, in pixels; if this option is not given, 1280x720, or the size of the stage that was shared.
     #[arg(long, value_name = "WxH", value_parser = size)]
     pub size: Option<(u32, u32)>,
-    /// What the colours of a file of vectors show: a column of its metadata, or rank, the place of the row in the file.
+    /// The subject of the colours of a file of vectors: a column of its metadata, or rank, the place of the row in the file.
     #[arg(long, value_name = "COLUMN", alias = "color-by")]
     pub colour_by: Option<String>,
-    /// What the sizes of the points of a file of vectors show: a column of numbers, or rank.
+    /// The subject of the sizes of the points of a file of vectors: a column of numbers, or rank.
     #[arg(long, value_name = "COLUMN")]
     pub size_by: Option<String>,
     /// Draw the whole window instead of only the stage, with the panels that are open at the start of the lesson or, with

@@ -118,7 +118,7 @@ pub fn timeline_ui(
         }
     }
     ui.scope_builder(UiBuilder::new().max_rect(said), |ui| {
-        if said_ui(ui, heading, walk, about.as_deref(), &walk_now) {
+        if said_ui(ui, heading, (route, walk), about.as_deref(), &walk_now) {
             view.walk.step_on();
         }
     });
@@ -488,11 +488,17 @@ fn lead(ui: &Ui, response: &Response, track: &Track, walk: &mut Walk) {
 
 /// Shows the text of the step and the button for the next one; text that does not fit scrolls. Returns true if the next
 /// step was requested.
-fn said_ui(ui: &mut Ui, heading: Heading, model: Option<&WalkModel>, about: Option<&str>, walk: &Walk) -> bool {
+fn said_ui(
+    ui: &mut Ui,
+    heading: Heading,
+    (route, model): (Option<&RouteModel>, Option<&WalkModel>),
+    about: Option<&str>,
+    walk: &Walk,
+) -> bool {
     let palette = Palette::of(ui.visuals().dark_mode);
     let is_at_table = walk.passed_layers() == Some(0.0) && walk.layers() > 1;
+    let about = route.filter(|_| is_at_table).map(|route| route.about_start).or(about);
     let said = match (about, model) {
-        _ if is_at_table => FROM_THE_TABLE,
         (Some(about), _) => about,
         _ if heading.is_on_the_way => ON_THE_WAY,
         (None, Some(model)) => &model.step(walk.step()).said,
@@ -514,7 +520,6 @@ fn said_ui(ui: &mut Ui, heading: Heading, model: Option<&WalkModel>, about: Opti
     .inner
 }
 
-const FROM_THE_TABLE: &str = "Each word is at its static vector; positions in the sentence do not count yet.";
 const ON_THE_WAY: &str = "Each point is between the two places.";
 
 /// Returns the button of the next step; its label is the action and its key.

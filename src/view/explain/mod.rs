@@ -56,7 +56,7 @@ pub struct Explanation {
     pub symbols: String,
     /// The formula with its numbers in.
     pub worked: Worked,
-    /// What happens, in sentences, and what is special about this number, such as a change by the learner.
+    /// Sentences on the step, and on anything special about this number, such as a change by the learner.
     pub sentences: Vec<String>,
 }
 

@@ -15,7 +15,7 @@ use super::reader::{EntryReader, part_index, part_name};
 use crate::view_model::labels::strongest;
 use crate::view_model::{Model, quoted};
 
-/// What one arrow stands for.
+/// The words and heads that one arrow stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArrowParts {
     /// A word, through all heads.

@@ -583,6 +583,8 @@ pub struct WalkLayer {
 #[derive(Clone, Debug, PartialEq)]
 pub struct RouteModel {
     pub layers: Vec<WalkLayer>,
+    /// A sentence on the places before all layers.
+    pub about_start: &'static str,
     words: Vec<String>,
     /// The places of each token: static, after each layer, contextual.
     stops: Vec<Vec<Point>>,
@@ -627,7 +629,13 @@ impl RouteModel {
             (0..sentence.tokens.len()).map(of_token).collect()
         };
         let tokens = sentence.tokens.len();
+        let about_start = if model.recorded.is_some() {
+            "Each token is at the vector that went into the first layer, as it was recorded."
+        } else {
+            "Each word is at its static vector; positions in the sentence do not count yet."
+        };
         let mut route = Self {
+            about_start,
             layers: architecture.numbered_blocks().map(layer).collect(),
             words: sentence.tokens.iter().map(|token| token.text.clone()).collect(),
             stops: stops(sentence),

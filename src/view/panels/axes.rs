@@ -27,7 +27,7 @@ pub fn items(models: &Models, _: &Chosen) -> Option<Vec<Item>> {
     Some(items)
 }
 
-/// What all axes have in common: where they come from, and what they show together.
+/// Makes the controls of all axes together, with their origin and their common share.
 fn basis(model: &AxesModel) -> Vec<Control> {
     let why = if model.can_refit {
         "Turns the axes to the directions in which the points that are now on the stage differ most"

@@ -165,7 +165,7 @@ pub struct Form {
 #[derive(Clone, Debug)]
 pub struct Field {
     pub name: String,
-    /// What stands in it while it is empty.
+    /// The text in it while it is empty.
     pub placeholder: &'static str,
     pub hint: &'static str,
     pub text: String,

@@ -29,7 +29,7 @@ impl SheetUiState {
     }
 }
 
-/// What the items of a sheet may change while they are drawn, and what they have asked for.
+/// The state that the items of a sheet may change while they are drawn, and their requests.
 pub struct SheetContext<'a, 'view> {
     pub state: &'a mut SheetUiState,
     pub view: &'a mut PanelView<'view>,

@@ -1,4 +1,4 @@
-//! What is highlighted and searched for on the stage, and the visibility of each point.
+//! The words that are highlighted and searched for on the stage, and the visibility of each point.
 
 use std::collections::HashSet;
 use std::sync::Arc;

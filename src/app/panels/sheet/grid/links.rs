@@ -1,4 +1,4 @@
-//! What links a map of a head with the stage and the sentence: its rows choose queries, and its cells pairs.
+//! The links of a head's map with the stage and the sentence: its rows choose queries, and its cells pairs.
 
 use attune_ui::theme::{self, Palette};
 use attune_ui::ui_state::{PanelView, Selection};

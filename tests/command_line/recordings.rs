@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::common::close::{Tolerance, assert_close_beside, is_close_beside};
 use crate::common::folder::Folder;
+use crate::common::recorded::{Even, recording, tokens};
 use crate::program::{attune, ended, program, ran, said};
 
 const FOLDERS: [&str; 9] =
@@ -227,6 +228,7 @@ fn hostile_heads_of_headvis_are_refused_by_the_sequence_that_is_wrong() {
         ("L1H0.json", &many_tokens, "`sequences[0]`: found more than 4096 tokens"),
         ("L1H0.json", &long_token, "`sequences[0]`: found a token of more than 1000 characters"),
         ("L1H0.json", &good.replacen(r#"["a", " b"]"#, "[]", 1), "`sequences[0]`: found no tokens"),
+        ("L1H0.json", &good.replacen(r#""seq_len": 2"#, r#""seq_len": 3"#, 1), "`sequences[0]`: found a seq_len of 3"),
         ("L1H0.json", &good.replacen("0.25]", "0.25, 0.1]", 1), "`sequences[0]`: found 3 numbers in attention_indices"),
         (
             "L1H0.json",
@@ -295,4 +297,26 @@ fn a_changed_pass_is_recorded_with_its_changes() {
     assert!(traced["deviation"]["attentions.0"].is_null(), "queries and keys do not give these weights");
     assert!(traced["deviation"]["attentions.1"].is_object());
     ended(said(&write[..4]), 2, "--to safetensors: name the file to write");
+}
+
+#[test]
+fn numbers_from_which_no_softmax_follows_are_refused_by_the_name_of_their_tensor() {
+    let folder = Folder::new("no-softmax");
+    let few = tokens(2);
+    let proof: [Even<'_>; 3] =
+        [("attentions.0", &[1, 2, 2], 0.5), ("queries.0", &[1, 2, 3], 1.0), ("keys.0", &[1, 2, 3], 1.0)];
+    let cases: [(Even<'_>, &str); 4] = [
+        (("score_bias.0", &[1, 2, 2], f32::NAN), "`score_bias.0`: found NaN; expected finite numbers or −∞"),
+        (("score_bias.0", &[1, 2, 2], f32::INFINITY), "`score_bias.0`: found inf; expected finite numbers or −∞"),
+        (("score_cap.0", &[1], 0.0), "`score_cap.0`: found 0; expected a cap above 0"),
+        (("score_cap.0", &[1], -1.0), "`score_cap.0`: found -1; expected a cap above 0"),
+    ];
+    for (wrong, words) in cases {
+        let run = recording(&folder, &[("tokens", &few)], &[&proof[..], &[wrong]].concat());
+        ended(said(&["check", &run.display().to_string()]), 1, words);
+    }
+    let run = recording(&folder, &[("tokens", &few), ("rows", "partial")], &proof).display().to_string();
+    ended(said(&["check", &run]), 0, "no proof, because small weights were left out");
+    let run = recording(&folder, &[("tokens", &few)], &proof[..1]).display().to_string();
+    ended(said(&["check", &run]), 0, "no proof, which needs queries and keys");
 }

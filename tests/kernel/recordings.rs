@@ -1,17 +1,21 @@
 //! Recordings as lessons: the snapshot has the file's numbers, and nothing that was not recorded.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use attune_core::kernel::command::{InterventionCommand, SentenceCommand, TrainingCommand, WeightCommand};
 use attune_core::kernel::snapshot::ModelSnapshot;
 use attune_core::kernel::{Command, Kernel, Saved, Snapshot};
 use attune_core::lesson;
+use attune_core::lesson::schema::Objective;
 use attune_engine::numerics::Matrix;
+use attune_engine::quantity::Quantity;
 use attune_engine::recording::parts::Part;
 use attune_engine::recording::{RecordedText, Recording};
 
 use crate::common::close::{Tolerance, assert_close_beside};
+use crate::common::folder::Folder;
+use crate::common::recorded::{Even, recording, tokens};
 use crate::common::top::at;
 
 const FOLDERS: [&str; 9] =
@@ -22,9 +26,13 @@ fn path(folder: &str) -> PathBuf {
 }
 
 fn opened(folder: &str) -> Kernel {
-    let lesson = lesson::read(&path(folder)).unwrap_or_else(|issues| panic!("{folder}: {issues:?}"));
+    opened_at(&path(folder))
+}
+
+fn opened_at(path: &Path) -> Kernel {
+    let lesson = lesson::read(path).unwrap_or_else(|issues| panic!("{}: {issues:?}", path.display()));
     let mut kernel = Kernel::embedded(Arc::new(lesson));
-    assert_eq!(kernel.notice(), None, "{folder}");
+    assert_eq!(kernel.notice(), None, "{}", path.display());
     kernel.settle();
     kernel
 }
@@ -81,7 +89,7 @@ fn no_number_is_made_up_for_a_part_that_was_not_recorded() {
                 assert_eq!(parts.values, head.mix.cols() > 0, "{folder}");
                 assert_eq!(parts.scores, head.query.cols() > 0, "{folder}");
             }
-            assert_eq!(parts.states, block.output.cols() > 0, "{folder}");
+            assert!(block.output.cols() > 0 || !(parts.input || parts.output), "{folder}");
             assert!(block.output.flat().iter().all(|x| x.is_finite()), "{folder}");
         }
         assert_eq!(model.sentence.arithmetic.len(), model.architecture.heads(), "{folder}");
@@ -139,4 +147,137 @@ fn saved_work_on_a_recording_comes_back() {
     assert_eq!(model(&again).sentence.index, Some(2));
     assert_eq!(model(&again).second.as_ref().and_then(|second| second.other.index), Some(1));
     assert!(!model(&again).second.as_ref().expect("a second text").words.is_empty(), "words that both have");
+}
+
+#[test]
+fn logits_of_tokens_that_are_not_shown_are_no_answers() {
+    let folder = Folder::new("encoder-alone");
+    let (target, source) = (tokens(3), tokens(5));
+    let path = recording(
+        &folder,
+        &[("tokens", &target), ("source_tokens", &source)],
+        &[("encoder_attentions.0", &[1, 5, 5], 0.2), ("logits", &[3, 4], 1.0)],
+    );
+    let snapshot = opened_at(&path).snapshot();
+    assert_eq!(model(&snapshot).sentence.tokens.len(), 5);
+    assert_eq!(model(&snapshot).sentence.answers.logits.cols(), 0);
+}
+
+#[test]
+fn a_text_of_another_form_is_named_and_not_shown() {
+    let folder = Folder::new("other-form");
+    let few = tokens(2);
+    let first: [Even<'_>; 8] = [
+        ("0/attentions.0", &[2, 2, 2], 0.5),
+        ("0/queries.0", &[2, 2, 3], 1.0),
+        ("0/keys.0", &[2, 2, 3], 1.0),
+        ("0/values.0", &[2, 2, 3], 1.0),
+        ("0/output_weight.0", &[6, 4], 1.0),
+        ("0/hidden_states.0", &[2, 4], 1.0),
+        ("0/hidden_states.1", &[2, 4], 1.0),
+        ("0/logits", &[2, 4], 1.0),
+    ];
+    let same: Vec<(String, Vec<usize>)> =
+        first.iter().map(|(name, shape, _)| (name.replacen('0', "1", 1), shape.to_vec())).collect();
+    let cases: [(&str, &[(&str, &[usize])]); 6] = [
+        ("", &[]),
+        ("rows of logits", &[("1/logits", &[1, 4])]),
+        ("logits or classes", &[("1/logits", &[2, 3])]),
+        ("queries, keys or values", &[("1/queries.0", &[2, 2, 5]), ("1/keys.0", &[2, 2, 5])]),
+        ("queries, keys or values", &[("1/keys.0", &[1, 2, 3]), ("1/values.0", &[1, 2, 3])]),
+        ("queries, keys or values", &[("1/values.0", &[2, 2, 1]), ("1/output_weight.0", &[2, 4])]),
+    ];
+    for (words, changes) in cases {
+        let of = |name: &str, shape: &[usize]| {
+            changes.iter().find(|(other, _)| *other == name).map_or(shape.to_vec(), |(_, shape)| shape.to_vec())
+        };
+        let second: Vec<(&str, Vec<usize>)> = same.iter().map(|(name, shape)| (&name[..], of(name, shape))).collect();
+        let second =
+            second.iter().map(|(name, shape)| (*name, &shape[..], if name.contains("att") { 0.5 } else { 1.0 }));
+        let all: Vec<Even<'_>> = first.iter().copied().chain(second).collect();
+        let mut kernel = opened_at(&recording(&folder, &[("tokens", &few)], &all));
+        kernel.apply(Command::Sentence(SentenceCommand::Select(1)));
+        let notice = kernel.notice().unwrap_or_default();
+        assert!(notice.contains(words) && notice.is_empty() == words.is_empty(), "{words}: {notice}");
+    }
+}
+
+#[test]
+fn a_small_file_takes_little_memory() {
+    let folder = Folder::new("small-file");
+    let few = tokens(5);
+    // Between two states that are far apart nothing is known of a block.
+    let states: [Even<'_>; 2] = [("hidden_states.0", &[5, 8], 1.0), ("hidden_states.511", &[5, 8], 2.0)];
+    let snapshot = opened_at(&recording(&folder, &[("tokens", &few)], &states)).snapshot();
+    let pass = model(&snapshot).recorded.as_ref().expect("what was recorded");
+    assert_eq!(
+        pass.blocks.iter().map(|parts| [parts.input, parts.output]).collect::<Vec<_>>(),
+        [[true, false], [false, true]]
+    );
+    assert!(Arc::ptr_eq(&pass.activations.blocks[0].input, &pass.activations.blocks[0].output), "nothing was added");
+    // A thousand heads that share their values would mix them a thousand times.
+    let shared: [Even<'_>; 2] = [("attentions.0", &[1024, 5, 5], 0.2), ("values.0", &[1, 5, 65_536], 1.0)];
+    let issues = lesson::read(&recording(&folder, &[("tokens", &few)], &shared)).expect_err("too much");
+    let said = format!("{issues:?}");
+    assert!(said.contains("attentions.0") && said.contains("record fewer layers"), "{said}");
+}
+
+#[test]
+fn hidden_states_between_the_two_attentions_of_a_decoder_are_not_known() {
+    let snapshot = opened("t5").snapshot();
+    let pass = model(&snapshot).recorded.as_ref().expect("what was recorded");
+    let known = |block: usize| [Quantity::Input, Quantity::Output, Quantity::MoveLength].map(|of| pass.has(of, block));
+    assert_eq!(known(2), [true, false, false], "the decoder's own");
+    assert_eq!(known(3), [false, true, false], "to the source");
+    assert_eq!(known(0), [true, true, true], "the encoder's");
+}
+
+#[test]
+fn sums_of_a_stretch_are_those_of_all_keys() {
+    let folder = Folder::new("stretch");
+    let many = tokens(256);
+    let path = recording(
+        &folder,
+        &[("tokens", &many)],
+        &[
+            ("attentions.0", &[1, 256, 256], 1.0 / 256.0),
+            ("values.0", &[1, 256, 2], 3.0),
+            ("output_weight.0", &[2, 2], 0.5),
+            ("hidden_states.0", &[256, 2], 1.0),
+            ("hidden_states.1", &[256, 2], 5.0),
+        ],
+    );
+    let snapshot = opened_at(&path).snapshot();
+    let model = model(&snapshot);
+    let block = &model.sentence.activations.blocks[0];
+    assert_eq!(block.summed.rows(), 128);
+    // 1 + 256 · (1 / 256) · 3 · (0.5 + 0.5)
+    assert_close_beside(1.0, "summed", block.summed.get(7, 1), 4.0, Tolerance::SINGLE_SUMS);
+    let config = &model.architecture.blocks[0];
+    let error = model.sentence.contributions[0].error(config, block);
+    assert_close_beside(1.0, "arrows", error, 0.0, Tolerance::SINGLE_SUMS);
+}
+
+#[test]
+fn texts_with_one_title_are_told_apart() {
+    let folder = Folder::new("one-title");
+    let few = tokens(2);
+    let path = recording(
+        &folder,
+        &[("tokens", &few), ("text", "w0 w1")],
+        &[
+            ("0/attentions.0", &[1, 2, 2], 0.5),
+            ("1/attentions.0", &[1, 2, 2], 0.5),
+            ("0/logits", &[1, 3], 1.0),
+            ("1/logits", &[1, 3], 1.0),
+        ],
+    );
+    let mut kernel = opened_at(&path);
+    assert_eq!(kernel.snapshot().lesson.sentences, [["w0 w1"], ["w0 w1 (2)"]]);
+    kernel.apply(Command::Sentence(SentenceCommand::SetSecond(Some("w0 w1 (2)".to_owned()))));
+    assert_eq!(kernel.notice(), None);
+    let snapshot = kernel.snapshot();
+    assert_eq!(model(&snapshot).second.as_ref().and_then(|second| second.other.index), Some(1));
+    // One row of logits answers for the whole text.
+    assert_eq!(model(&snapshot).made_of.model.objective, Objective::Label);
 }

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use attune_engine::messages::counted;
+use attune_engine::numerics::model::Pooling;
 use attune_engine::pretrained::Config;
 use attune_engine::pretrained::cache::Absent;
 use attune_engine::pretrained::folder::{ModelFolder, NoTokenizer};
@@ -37,8 +38,11 @@ impl Lesson {
     /// The lesson that opens on a recording: its texts are the sentences.
     pub fn of_recording(model: RecordedModel) -> Self {
         let (name, about) = (model.name.clone(), model.about());
-        // What was answered stands at each place; of the training nothing is known.
-        let objective = Objective::MaskedWord { rate: 0.15, among: Vec::new(), stand_ins: Vec::new() };
+        // What was answered stands at each place, or once for all; of the training nothing is known.
+        let objective = match model.architecture.pooling {
+            Pooling::Mean => Objective::Label,
+            _ => Objective::MaskedWord { rate: 0.15, among: Vec::new(), stand_ins: Vec::new() },
+        };
         let network = ModelConfig::untrained(model.architecture.clone(), objective);
         let markdown = format!("# {}\n\n{}.", plain(&name), plain(&about));
         let file = model.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();

@@ -1,6 +1,6 @@
 //! A recording in the place of a lesson's model: its form, and the words that it is written in.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -20,6 +20,16 @@ use crate::lesson::schema::limits::PIECES_MAX;
 /// Weights of larger files are held against what weights can be while the recording is looked at.
 const CHECKED_FIRST_BYTES_MAX: u64 = 32 << 20;
 
+/// Tokens of a stretch of a long text that is shown at once: as many as the stage and the maps show.
+pub const STRETCH: usize = 128;
+
+/// Numbers that the shown stretch of a text may take in memory beside those that the file has, 2 GiB of them: vectors that
+/// heads share, and vectors of blocks without states, are kept for each head and each block.
+const NUMBERS_MAX: usize = 512 << 20;
+
+/// Matrices of hidden states that are kept for a block: its sums, its terms and its output.
+const STATES_OF_BLOCK: usize = 3;
+
 /// Why nothing else than a recorded text can be shown.
 pub const ONE_PASS: &str = "a recording holds one pass, not the model";
 
@@ -32,12 +42,14 @@ pub struct RecordedModel {
     pub recording: Recording,
     /// The form of the first text. A text of another form is not shown.
     pub architecture: Architecture,
-    /// The different tokens of all texts, in readable form.
+    /// The different tokens of all texts of the first one's form, in readable form.
     pub vocabulary: Arc<[String]>,
     /// The names of the logits' columns, or their numbers.
     pub classes: Arc<[String]>,
-    /// The rows of the vocabulary of each text's tokens.
+    /// The rows of the vocabulary of each text's tokens; none of a text of another form.
     rows: Vec<TokenRows>,
+    /// The texts as they are chosen, each of which is another.
+    titles: Vec<String>,
 }
 
 /// The tokens of a text as rows of the vocabulary.
@@ -122,15 +134,30 @@ impl<'a> Towers<'a> {
         (self.source().is_none() || width(true) == Some(own)).then_some(own)
     }
 
-    /// Returns the layers that have blocks: those with an attention, or all where no attention was recorded.
+    /// Returns the logits, if they have a row for each token of the sentence, or one for all.
+    pub fn logits(&self) -> Option<&'a FileTensor> {
+        let tokens = self.own().tokens.len();
+        self.text.logits.as_ref().filter(|logits| [1, tokens].contains(&logits.shape[0]))
+    }
+
+    /// Returns whether one row of logits answers for several tokens.
+    pub fn is_answered_as_whole(&self) -> bool {
+        self.own().tokens.len() > 1 && self.logits().is_some_and(|logits| logits.shape[0] == 1)
+    }
+
+    /// Returns the layers that have blocks: those with an attention, or where no attention was recorded those with a hidden
+    /// state beside them.
     fn own_layers(&self) -> Vec<(usize, Option<&'a Attention>)> {
         let own = self.text.attentions.iter().filter(|attention| !self.is_of_source(attention));
         let own: Vec<_> = own.map(|attention| (attention.layer, Some(attention))).collect();
         if !own.is_empty() {
             return own;
         }
-        let last = self.states(false).keys().next_back().copied().unwrap_or(0);
-        (0..last.max(1)).map(|layer| (layer, None)).collect()
+        let states = self.states(false);
+        let ends = states.keys().next().zip(states.keys().next_back());
+        let (first, last) = ends.map_or((0, 0), |(first, last)| (*first, *last));
+        let has_state = |layer: &usize| states.contains_key(layer) || states.contains_key(&(layer + 1));
+        (first..last.max(first + 1)).filter(has_state).map(|layer| (layer, None)).collect()
     }
 
     /// Returns the layer and the attention of each block, the source's first.
@@ -139,22 +166,44 @@ impl<'a> Towers<'a> {
         of_source.map(|attention| (attention.layer, Some(attention))).chain(self.own_layers()).collect()
     }
 
-    /// Returns the hidden states before a block and behind it, as far as they were recorded: behind it stands what the next
-    /// layer with a block reads. Between the two attentions of a decoder's layer there is none.
-    pub fn around(&self, block: usize) -> [Option<&'a FileTensor>; 2] {
+    /// Returns the hidden states that the first block of a tower begins with, or the first of all.
+    pub fn first_state(&self, of_source: bool) -> Option<&'a FileTensor> {
+        let is_of_tower = |(_, attention): &(usize, Option<&Attention>)| {
+            attention.is_some_and(|attention| self.is_of_source(attention)) == of_source
+        };
+        let before = self.blocks().iter().position(is_of_tower).and_then(|block| self.around(block)[0]);
+        before.map(|(_, state)| state).or_else(|| self.states(of_source).values().next())
+    }
+
+    /// Counts the numbers that a stretch takes in memory beside those of the file.
+    fn numbers(&self) -> usize {
+        let tokens = self.own().tokens.len().max(self.source().map_or(0, |source| source.tokens.len()));
+        let of_block = |(_, attention): (usize, Option<&Attention>)| {
+            let last_axis = |part: Part| attention.and_then(|of| of.part(part)).map_or(0, |tensor| tensor.shape[2]);
+            // Values are kept, and what the weights mix of them.
+            let of_head = last_axis(Part::Keys) + 2 * last_axis(Part::Values);
+            STATES_OF_BLOCK * self.width().unwrap_or(0) + attention.map_or(0, |of| of.heads) * of_head
+        };
+        tokens.min(STRETCH) * self.blocks().into_iter().map(of_block).sum::<usize>()
+    }
+
+    /// Returns the hidden states that a block begins and ends with, each with the number of layers before it. It ends with
+    /// what the next block begins with, which is the state behind its own layer unless layers between them have no block.
+    /// Between the two attentions of a decoder's layer there is none.
+    pub fn around(&self, block: usize) -> [Option<(usize, &'a FileTensor)>; 2] {
         let blocks = self.blocks();
         let of_source = |at: usize| blocks[at].1.is_some_and(|attention| self.is_of_source(attention));
         let states = self.states(of_source(block));
         let (layer, _) = blocks[block];
-        let before = || states.range(..=layer).next_back().or_else(|| states.iter().next()).map(|(_, state)| state);
+        let before = states.range(..=layer).next_back().or_else(|| states.iter().next());
         let is_second = block > 0 && of_source(block - 1) == of_source(block) && blocks[block - 1].0 == layer;
         let next = (block + 1 < blocks.len() && of_source(block + 1) == of_source(block)).then(|| blocks[block + 1].0);
         let behind = match next {
             Some(next) if next == layer => None,
-            Some(next) => states.range(layer + 1..=next).next_back().map(|(_, state)| state),
-            None => states.values().next_back(),
+            Some(next) => states.range(layer + 1..=next).next_back(),
+            None => states.iter().next_back(),
         };
-        [before().filter(|_| !is_second), behind]
+        [before.filter(|_| !is_second), behind].map(|found| found.map(|(layer, state)| (*layer, state)))
     }
 }
 
@@ -173,14 +222,19 @@ impl RecordedModel {
             }
         }
         let first = recording.texts.first().ok_or_else(Vec::new)?;
+        let faults: Vec<Refusal> = recording.texts.iter().filter_map(size_fault).collect();
+        if !faults.is_empty() {
+            return Err(faults);
+        }
         let architecture = architecture(&recording, first);
-        let columns = first.logits.as_ref().map_or(0, |logits| logits.shape[1]);
+        let columns = Towers::of(first).logits().map_or(0, |logits| logits.shape[1]);
         let numbers = || (0..columns).map(|class| class.to_string()).collect();
         let classes = first.about.classes.clone().map_or_else(numbers, Arc::from);
         let file = path.file_stem().unwrap_or_default().to_string_lossy();
         let name = first.about.model.clone().unwrap_or_else(|| file.into_owned());
         let (vocabulary, rows) = vocabulary(&recording.texts);
-        Ok(Self { path: path.to_owned(), name, architecture, vocabulary, classes, rows, recording })
+        let titles = titles(&recording.texts);
+        Ok(Self { path: path.to_owned(), name, architecture, vocabulary, classes, rows, titles, recording })
     }
 
     /// Returns the tokens of a text as rows of the vocabulary.
@@ -188,19 +242,15 @@ impl RecordedModel {
         &self.rows[text]
     }
 
-    /// Returns the text as it is chosen: what was recorded of it, or else its tokens.
+    /// Returns the text as it is chosen: what was recorded of it, or else its tokens; with a number where an earlier one has
+    /// the same.
     pub fn title(&self, text: usize) -> String {
-        let recorded = &self.recording.texts[text];
-        let tokens = || {
-            let rows = self.rows[text].source.as_ref().unwrap_or(&self.rows[text].own);
-            rows.iter().map(|row| self.vocabulary[*row].as_str()).collect::<Vec<_>>().join(" ")
-        };
-        recorded.about.text.clone().unwrap_or_else(tokens)
+        self.titles[text].clone()
     }
 
-    /// Returns the tokens of the first text with a title, as far as they are shown.
+    /// Returns the tokens of the text with a title, as far as they are shown.
     pub fn tokens_of(&self, title: &str) -> Vec<String> {
-        let text = (0..self.rows.len()).find(|text| self.title(*text) == title);
+        let text = self.titles.iter().position(|own| own == title);
         let rows = text.map_or(&[][..], |text| &self.rows[text].own);
         rows.iter().take(PIECES_MAX).map(|row| self.vocabulary[*row].clone()).collect()
     }
@@ -214,18 +264,13 @@ impl RecordedModel {
         let Some(recorded) = self.recording.texts.get(text) else {
             return Err(format!("there is no text {}; the recording has {count}", text.saturating_add(1)));
         };
-        let form = |text: &RecordedText| {
-            let towers = Towers::of(text);
-            let heads = |(layer, of): (usize, Option<&Attention>)| (layer, of.map(|of| (of.side, of.heads)));
-            (towers.width(), towers.source().is_some(), towers.blocks().into_iter().map(heads).collect::<Vec<_>>())
-        };
-        if form(recorded) != form(&self.recording.texts[0]) {
-            return Err(format!(
-                "text {} was recorded with other layers, heads or widths than the first; open it as a file of its own",
+        match difference(&self.recording.texts[0], recorded) {
+            Some(what) => Err(format!(
+                "text {} was recorded with other {what} than the first; open it as a file of its own",
                 text + 1
-            ));
+            )),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Returns its size in words.
@@ -241,7 +286,85 @@ impl RecordedModel {
     }
 }
 
-/// Returns the different tokens of all texts, in their order, and those of each text as rows.
+/// Returns what a text has otherwise than the first, in words; `None` where both are passes of one form.
+fn difference(first: &RecordedText, text: &RecordedText) -> Option<&'static str> {
+    let [a, b] = [first, text].map(Towers::of);
+    let [own, other] = [&a, &b].map(Towers::blocks);
+    let kinds = |blocks: &[(usize, Option<&Attention>)]| {
+        blocks.iter().map(|(layer, of)| (*layer, of.map(|of| of.side))).collect::<Vec<_>>()
+    };
+    let pairs = || own.iter().zip(&other).filter_map(|((_, own), (_, other))| Some(((*own)?, (*other)?)));
+    let shape = |of: &Attention, part: Part| of.part(part).map(|tensor| tensor.shape.clone());
+    // Heads and widths of a part, whose other axis is that of the tokens.
+    let axes = |of: &Attention, part: Part| of.part(part).map(|tensor| [tensor.shape[0], tensor.shape[2]]);
+    let vectors = [Part::Queries, Part::Keys, Part::Values];
+    let is_one_token = |towers: &Towers<'_>| towers.own().tokens.len() == 1;
+    let columns = |towers: &Towers<'_>| towers.logits().map(|logits| logits.shape[1]);
+    let differences = [
+        (kinds(&own) != kinds(&other) || a.source().is_some() != b.source().is_some(), "layers"),
+        (a.width() != b.width(), "hidden states or widths of them"),
+        (pairs().any(|(own, other)| own.heads != other.heads), "heads"),
+        (
+            pairs().any(|(own, other)| vectors.into_iter().any(|part| axes(own, part) != axes(other, part))),
+            "queries, keys or values, or widths or heads of them",
+        ),
+        (
+            pairs().any(|(own, other)| {
+                shape(own, Part::OutputWeight) != shape(other, Part::OutputWeight)
+                    || own.part(Part::ScoreBias).is_some() != other.part(Part::ScoreBias).is_some()
+            }),
+            "output weights or biases of scores",
+        ),
+        (columns(&a) != columns(&b) || first.about.classes != text.about.classes, "logits or classes"),
+        // One row of one token is both.
+        (a.is_answered_as_whole() != b.is_answered_as_whole() && !is_one_token(&b), "rows of logits"),
+    ];
+    differences.into_iter().find_map(|(is_other, what)| is_other.then_some(what))
+}
+
+/// Finds a text of which too much would be in memory: small tensors that many heads or blocks share.
+fn size_fault(text: &RecordedText) -> Option<Refusal> {
+    let towers = Towers::of(text);
+    let numbers = towers.numbers();
+    if numbers <= NUMBERS_MAX {
+        return None;
+    }
+    let first = towers.blocks().into_iter().find_map(|(_, attention)| Some(attention?.weights()));
+    let name = first.or_else(|| towers.states(false).values().next()).map_or("", |tensor| &tensor.name);
+    let found = format!("{numbers} numbers of all blocks and heads in a stretch of {STRETCH} tokens");
+    let expected = format!("at most {NUMBERS_MAX}: layers, tokens and widths, and heads, tokens and widths");
+    Some(Refusal::new(found, expected, "record fewer layers").of_tensor(name))
+}
+
+/// Returns the texts as they are chosen.
+fn titles(texts: &[RecordedText]) -> Vec<String> {
+    let mut used = HashSet::new();
+    let title = |text: &RecordedText| {
+        let tokens = || {
+            let towers = Towers::of(text);
+            readable(towers.source().unwrap_or_else(|| towers.own())).join(" ")
+        };
+        let title = text.about.text.clone().unwrap_or_else(tokens);
+        let mut numbered = title.clone();
+        for number in 2.. {
+            if used.insert(numbered.clone()) {
+                break;
+            }
+            numbered = format!("{title} ({number})");
+        }
+        numbered
+    };
+    texts.iter().map(title).collect()
+}
+
+/// Writes the tokens of a tower as the pieces of a model are written.
+fn readable(tower: TowerTokens<'_>) -> Vec<String> {
+    let spelling = Spelling::guessed(tower.tokens);
+    tower.tokens.iter().map(|token| shown(&spelling, token)).collect()
+}
+
+/// Returns the different tokens of all texts of the first one's form, in their order, and those of each text as rows. Where
+/// there are hidden states, each of these tokens has some in the file, so a vector for each takes no more than the file.
 fn vocabulary(texts: &[RecordedText]) -> (Arc<[String]>, Vec<TokenRows>) {
     let (mut words, mut known): (Vec<String>, HashMap<String, usize>) = Default::default();
     let mut row = |word: String| {
@@ -251,11 +374,11 @@ fn vocabulary(texts: &[RecordedText]) -> (Arc<[String]>, Vec<TokenRows>) {
         })
     };
     let rows = texts.iter().map(|text| {
+        if difference(&texts[0], text).is_some() {
+            return TokenRows::default();
+        }
         let towers = Towers::of(text);
-        let mut of = |tower: TowerTokens<'_>| {
-            let spelling = Spelling::guessed(tower.tokens);
-            tower.tokens.iter().map(|token| row(shown(&spelling, token))).collect::<Vec<_>>()
-        };
+        let mut of = |tower: TowerTokens<'_>| readable(tower).into_iter().map(&mut row).collect::<Vec<_>>();
         TokenRows { own: of(towers.own()), source: towers.source().map(of) }
     });
     let rows = rows.collect();
@@ -281,13 +404,12 @@ fn architecture(recording: &Recording, text: &RecordedText) -> Architecture {
         to.push(block(recording, attention, width, tokens));
         layers.push(layer);
     }
-    let is_whole = text.logits.as_ref().is_some_and(|logits| logits.shape[0] == 1 && tokens > 1);
     let one = BlockConfig::plain(AttentionConfig::parameter_free(width)).attention;
     Architecture {
         source_blocks,
         blocks,
         layers: Some(layers.into()),
-        pooling: if is_whole { Pooling::Mean } else { Pooling::Every },
+        pooling: if towers.is_answered_as_whole() { Pooling::Mean } else { Pooling::Every },
         readout: Readout::Linear,
         readout_bias: false,
         ..Architecture::of_attention(one, Positions::None, tokens)

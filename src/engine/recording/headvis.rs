@@ -43,6 +43,8 @@ struct Head {
 struct Sequence {
     #[serde(deserialize_with = "json::beginning::<TOKENS_READ, _, _>")]
     tokens: Vec<String>,
+    /// The number of tokens; `None` where the file does not say it.
+    seq_len: Option<usize>,
     attention_indices: Vec<u64>,
     attention_values: Vec<f32>,
 }
@@ -184,7 +186,7 @@ impl Opened {
 
 /// Checks what a sequence says of itself.
 fn check(sequence: &Sequence) -> Result<(), Refusal> {
-    let Sequence { tokens, attention_indices: indices, attention_values: values } = sequence;
+    let Sequence { tokens, seq_len, attention_indices: indices, attention_values: values } = sequence;
     let refused = |found: String, expected: String| Err(Refusal::new(found, expected, AS_THE_PIPELINE));
     if tokens.is_empty() || tokens.len() > TOKENS_MAX {
         let found = if tokens.is_empty() { "no tokens".to_owned() } else { format!("more than {TOKENS_MAX} tokens") };
@@ -193,6 +195,9 @@ fn check(sequence: &Sequence) -> Result<(), Refusal> {
     if tokens.iter().any(|token| token.chars().nth(TOKEN_CHARS_MAX).is_some()) {
         let found = format!("a token of more than {TOKEN_CHARS_MAX} characters");
         return refused(found, format!("at most {TOKEN_CHARS_MAX} in each"));
+    }
+    if let Some(length) = seq_len.filter(|length| *length != tokens.len()) {
+        return refused(format!("a seq_len of {length}"), format!("{}, as many as it has tokens", tokens.len()));
     }
     if indices.len() != values.len() {
         let found = format!("{} in attention_indices", counted(indices.len(), "number"));

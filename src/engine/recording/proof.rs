@@ -74,7 +74,9 @@ impl Recording {
         let mut faults: Vec<Refusal> = sum_fault(text, attention, sums, limits).into_iter().collect();
         let are_sums_right = faults.is_empty();
         let deviation = if text.about.is_partial { None } else { reader.deviation()? };
-        if let Some(deviation) = deviation.filter(|deviation| deviation.row > limits.row) {
+        // A row that is not a number follows from nothing.
+        let is_off = |deviation: &Deviation| deviation.row.is_nan() || deviation.row > limits.row;
+        if let Some(deviation) = deviation.filter(is_off) {
             faults.push(row_fault(weights, deviation, limits, are_sums_right));
         }
         Ok(Findings { sums, deviation, faults })
@@ -145,7 +147,7 @@ impl Recording {
     /// # Errors
     /// As [`Self::scores`].
     pub fn cap(&self, attention: &Attention, head: usize) -> Result<Option<f64>, Refusal> {
-        Reader { recording: self, attention }.number(Part::ScoreCap, head)
+        Reader { recording: self, attention }.cap(head)
     }
 }
 
@@ -341,16 +343,30 @@ impl Reader<'_> {
     fn bias(&self, head: usize, rows: &Range<usize>) -> Result<Vec<f64>, Refusal> {
         let Some(tensor) = self.attention.part(Part::ScoreBias) else { return Ok(Vec::new()) };
         let first = if tensor.shape[0] == 1 { 0 } else { head * self.queries() };
-        // A bias may hide a key by −∞.
         let bias =
             self.recording.numbers(tensor, (first + rows.start) * self.keys()..(first + rows.end) * self.keys())?;
+        // A bias may hide a key by −∞.
+        if let Some(wrong) = bias.iter().find(|number| number.is_nan() || **number == f32::INFINITY) {
+            let advice = "record what is added to the scores; a key is hidden by −∞";
+            return Err(Refusal::new(wrong.to_string(), "finite numbers or −∞", advice).of_tensor(&tensor.name));
+        }
         Ok(bias.into_iter().map(f64::from).collect())
+    }
+
+    /// Reads the cap of a head's scores, which is above 0.
+    fn cap(&self, head: usize) -> Result<Option<f64>, Refusal> {
+        let cap = self.number(Part::ScoreCap, head)?;
+        if let (Some(wrong), Some(tensor)) = (cap.filter(|cap| *cap <= 0.0), self.attention.part(Part::ScoreCap)) {
+            let advice = "leave the tensor out where scores have no cap";
+            return Err(Refusal::new(wrong.to_string(), "a cap above 0", advice).of_tensor(&tensor.name));
+        }
+        Ok(cap)
     }
 
     fn scoring(&self, head: usize, width: usize) -> Result<Scoring, Refusal> {
         Ok(Scoring {
             scale: self.number(Part::ScoreScale, head)?.unwrap_or((width as f64).sqrt().recip()),
-            cap: self.number(Part::ScoreCap, head)?,
+            cap: self.cap(head)?,
             sink: self.number(Part::Sinks, head)?,
         })
     }
@@ -410,6 +426,7 @@ pub fn line(attention: &Attention, findings: &Findings) -> String {
     let sums = format!("rows sum to {least:.3} to {most:.3}");
     let row = match findings.deviation {
         Some(deviation) => format!("at most {:.1e} of a row elsewhere than softmax(q·k) says", deviation.row),
+        None if attention.has_scores() => "no proof, because small weights were left out".to_owned(),
         None => "no proof, which needs queries and keys".to_owned(),
     };
     format!("{}: {}, {sums}, {row}", attention.weights().name, counted(attention.heads, "head"))

@@ -65,7 +65,7 @@ impl Layers<'_> {
     }
 
     /// Returns the spread of one word in several sentences, with a point at the mean of the word's pieces in each, or
-    /// `None` if there are fewer than two.
+    /// `None` if there are fewer than two, or no states.
     pub fn spread_of_word(
         &self,
         sentences: impl Iterator<Item = (Sequences, Activations<f32>, Range<usize>)>,
@@ -81,7 +81,7 @@ impl Layers<'_> {
         let sentences = sentences.filter(|(input, _, pieces)| pieces.start >= first(input));
         let seen: Vec<Vec<f32>> = sentences.map(middles).collect();
         let (count, seen, width) = (seen.len(), seen.concat(), self.model.architecture.width);
-        (count > 1).then(|| Spread::of(&Matrix::from_row_major(seen.len() / width, width, seen)))
+        (count > 1 && width > 0).then(|| Spread::of(&Matrix::from_row_major(seen.len() / width, width, seen)))
     }
 
     /// Returns the states of the tokens from one position on: static, before all layers, and after each layer.

@@ -20,10 +20,8 @@ use attune_engine::recording::parts::Part;
 use attune_engine::recording::{Attention, RecordedText, Recording};
 
 use crate::kernel::values::sentence::{Answers, PieceText, TextPiece, Token, likeliest};
+pub use crate::lesson::recorded::STRETCH;
 use crate::lesson::recorded::{RecordedModel, TowerTokens, Towers};
-
-/// Tokens of a stretch: as many as the stage and the maps show.
-pub const STRETCH: usize = 128;
 
 /// Numbers of the terms of all blocks of a pass, `Σ H T_k D`, that are kept in memory.
 const TERMS_MAX: usize = 64 << 20;
@@ -99,7 +97,7 @@ impl RecordedPlace {
         (own.collect(), source)
     }
 
-    /// Returns those of the source's.
+    /// Returns the rows of the vocabulary of the tokens of the source's stretch.
     pub fn source_words(&self) -> Option<&[usize]> {
         Some(&self.model.rows(self.text).source.as_ref()?[self.tokens(true)])
     }
@@ -129,15 +127,16 @@ pub struct BlockParts {
     pub values: bool,
     /// The terms that keys add: values and the output map, with hidden states.
     pub terms: bool,
-    pub states: bool,
+    /// The hidden states that the block begins and ends with, and not nearby ones that stand in for them.
+    pub input: bool,
+    pub output: bool,
 }
 
 impl RecordedPass {
-    /// Reads a stretch of a text. What cannot be read is not a number.
+    /// Reads a stretch of a text. Numbers that cannot be read are NaN.
     pub fn read(place: &RecordedPlace) -> Self {
-        let text = place.recorded();
-        let towers = Towers::of(text);
-        let mut reader = Reader { place, text, towers, trouble: None };
+        let towers = Towers::of(place.recorded());
+        let mut reader = Reader { place, towers, trouble: None };
         let FirstStates { own, source } = reader.states();
         let (tokens, source_tokens) = place.read_tokens();
         let mut pass = Self {
@@ -158,10 +157,10 @@ impl RecordedPass {
             trouble: None,
         };
         let mut source = source.unwrap_or_else(|| Arc::new(Matrix::zeros(0, 0)));
-        for (number, (_, attention)) in towers.blocks().into_iter().enumerate() {
+        for (number, (layer, attention)) in towers.blocks().into_iter().enumerate() {
             let of_source = attention.is_some_and(|attention| towers.is_of_source(attention));
             let stream = if of_source { &mut source } else { &mut pass.activations.output };
-            let read = reader.block(number, attention, stream.clone());
+            let read = reader.block((number, layer), attention, stream.clone());
             *stream = read.activations.output.clone();
             pass.activations.blocks.push(Arc::new(read.activations));
             pass.arithmetic.extend(read.arithmetic.into_iter().map(Arc::new));
@@ -180,10 +179,13 @@ impl RecordedPass {
             Query | Key | Product | Scale | Score | Exponential | RowSum => parts.scores,
             DistanceBias => parts.scores,
             Value | Mix => parts.values,
-            Term | Arrow | TermLength | WordLength | HeadLength | HeadArrowLength | Summed => parts.terms,
-            Input | Output | Final | Part | PartLength | MoveLength | Coordinate | Cosine | Distance | Static => {
-                parts.states
-            }
+            Term | Arrow | TermLength | WordLength | HeadLength | HeadArrowLength => parts.terms,
+            Summed => parts.terms && parts.input,
+            Input => parts.input,
+            Output => parts.output,
+            Part | PartLength | MoveLength => parts.input && parts.output,
+            Final => self.blocks.last().is_some_and(|last| last.output),
+            Coordinate | Cosine | Distance | Static => self.has_states(),
             Logit | Probability => self.answers.logits.cols() > 0,
             Gain | Position | Embedded | Normed | Attended | Hidden | Joined | Visible | Temperature | Parameter(_) => {
                 false
@@ -199,19 +201,12 @@ impl RecordedPass {
 
     /// Returns whether hidden states were recorded, and with them points.
     pub fn has_states(&self) -> bool {
-        self.blocks.iter().any(|parts| parts.states)
-    }
-
-    /// Returns its size in memory, in bytes.
-    pub fn bytes(&self) -> usize {
-        let of_head = |head: &HeadActivations<f32>| size_of_val(head.weights.flat()) + size_of_val(head.scores.flat());
-        self.activations.heads().map(of_head).sum()
+        self.activations.input.cols() > 0
     }
 }
 
 struct Reader<'a> {
     place: &'a RecordedPlace,
-    text: &'a RecordedText,
     towers: Towers<'a>,
     trouble: Option<Arc<str>>,
 }
@@ -230,7 +225,7 @@ struct ReadBlock {
     parts: BlockParts,
 }
 
-/// Heads of a block, and the mixes of the stretch's keys alone.
+/// Heads of a block, and the mixes of the stretch's keys alone, where there are other keys.
 #[derive(Default)]
 struct ReadHeads {
     heads: Vec<HeadActivations<f32>>,
@@ -262,10 +257,10 @@ impl Reader<'_> {
         FirstStates { own, source }
     }
 
-    /// Reads the hidden states before the first layer; without columns where they were not recorded.
+    /// Reads the hidden states that the first block begins with; without columns where they were not recorded.
     fn first_states(&mut self, of_source: bool) -> Arc<Matrix<f32>> {
         let (rows, width) = (self.place.tokens(of_source), self.width());
-        let state = self.towers.states(of_source).values().next().filter(|_| width > 0);
+        let state = self.towers.first_state(of_source).filter(|_| width > 0);
         Arc::new(match state {
             Some(state) => {
                 let read = self.recording().rows(state, 0, rows.clone());
@@ -276,7 +271,7 @@ impl Reader<'_> {
     }
 
     fn answers(&mut self) -> Arc<Answers> {
-        let Some(tensor) = &self.text.logits else {
+        let Some(tensor) = self.towers.logits() else {
             return Arc::new(Answers { logits: Matrix::zeros(0, 0), likeliest: Vec::new() });
         };
         let is_whole = tensor.shape[0] == 1;
@@ -287,35 +282,44 @@ impl Reader<'_> {
         Arc::new(Answers { logits, likeliest })
     }
 
-    fn block(&mut self, number: usize, attention: Option<&Attention>, input: Arc<Matrix<f32>>) -> ReadBlock {
+    /// Reads a block, of which the number among all and the layer are given.
+    fn block(
+        &mut self,
+        (number, layer): (usize, usize),
+        attention: Option<&Attention>,
+        input: Arc<Matrix<f32>>,
+    ) -> ReadBlock {
         let model = self.place.model.clone();
         let config = model.architecture.numbered_blocks().nth(number).map_or(&model.architecture.blocks[0], |of| of.1);
         let ReadHeads { heads, arithmetic, has_scores, of_stretch } =
             attention.map_or_else(ReadHeads::default, |attention| self.heads(attention));
+        let [before, behind] = self.towers.around(number).map(|state| state.filter(|_| self.width() > 0));
         let mut parts = BlockParts {
             attention: attention.is_some(),
             scores: has_scores && !arithmetic.is_empty(),
             values: attention.is_some_and(|attention| attention.part(Part::Values).is_some()),
             terms: false,
-            states: self.width() > 0,
+            input: before.is_some_and(|(layers, _)| layers == layer),
+            output: behind.is_some_and(|(layers, _)| layers == layer + 1),
         };
         let mut activations = of_heads(input, heads);
-        let with_values = attention.filter(|_| parts.states && parts.values);
+        let with_values = attention.filter(|_| self.width() > 0 && parts.values);
         let map = with_values.and_then(|attention| self.output_map(attention, config.attention.mixes_width()));
         parts.terms = map.is_some();
-        // The terms are those of the keys that are shown.
+        let terms = |of: &BlockActivations<f32>| Contributions::of_recorded(config, map.as_deref(), of);
+        let of_all = (parts.terms && !of_stretch.is_empty()).then(|| terms(&activations).added);
         let whole = exchanged(&mut activations.heads, of_stretch);
-        let contributions = Contributions::of_recorded(config, map.as_deref(), &activations);
+        let contributions = terms(&activations);
         exchanged(&mut activations.heads, whole);
         if parts.terms {
-            add_scaled(activations.summed.flat_mut(), 1.0, contributions.added.flat());
+            sum(&mut activations, &contributions.added, of_all.as_ref());
         }
         let rows = attention.map_or(self.place.tokens(false), |attention| self.queries(attention));
-        let state = self.towers.around(number)[1].filter(|_| parts.states);
-        activations.output = Arc::new(match state.map(|state| self.recording().rows(state, 0, rows.clone())) {
-            Some(read) => self.taken(read, rows.len(), config.attention.width),
-            None => activations.summed.clone(),
-        });
+        activations.output = match behind.map(|(_, state)| self.recording().rows(state, 0, rows.clone())) {
+            Some(read) => Arc::new(self.taken(read, rows.len(), config.attention.width)),
+            None if parts.terms => Arc::new(activations.summed.clone()),
+            None => activations.input.clone(),
+        };
         ReadBlock { activations, arithmetic, contributions, parts }
     }
 
@@ -359,10 +363,12 @@ impl Reader<'_> {
             let mix = product(&weights, &value);
             let shown = weights.top_columns(queries.len(), &keys);
             let value = part_of_rows(&value, &keys);
-            read.of_stretch.push(if keys.len() == all { mix.clone() } else { product(&shown, &value) });
+            if keys.len() < all {
+                read.of_stretch.push(product(&shown, &value));
+            }
             read.heads.push(HeadActivations {
                 query: self.shared(attention, Part::Queries, head, queries.clone()),
-                key: self.shared(attention, Part::Keys, head, 0..all),
+                key: Matrix::zeros(0, 0),
                 value,
                 scores: Matrix::zeros(0, 0),
                 weights: shown,
@@ -371,6 +377,8 @@ impl Reader<'_> {
         }
         let seen = self.mask(attention, &queries).unwrap_or(seen);
         for (number, head) in read.heads.iter_mut().enumerate() {
+            // All keys are in memory for one head at a time.
+            head.key = self.shared(attention, Part::Keys, number, 0..all);
             let scores = self.scores(attention, number, &queries, &seen);
             let is_seen = |at: usize| if seen[at] { 0.0 } else { f32::NEG_INFINITY };
             let unknown = || Matrix::from_fn(queries.len(), all, |query, key| is_seen(query * all + key));
@@ -455,7 +463,8 @@ impl RecordedVectors {
         let layers = model.architecture.blocks.len() + model.architecture.source_blocks.len() + 2;
         let most = (FITTED_MAX / (model.recording.texts.len() * layers * width.max(1))).clamp(1, STRETCH);
         let mut is_known = vec![false; model.vocabulary.len()];
-        for (number, text) in model.recording.texts.iter().enumerate().filter(|_| width > 0) {
+        let fits = |(number, _): &(usize, &RecordedText)| width > 0 && model.check_text(*number).is_ok();
+        for (number, text) in model.recording.texts.iter().enumerate().filter(fits) {
             let (towers, rows) = (Towers::of(text), model.rows(number));
             for (of_source, words) in [(false, Some(&rows.own)), (true, rows.source.as_ref())] {
                 let (Some(words), states_of) = (words, towers.states(of_source)) else { continue };
@@ -501,6 +510,17 @@ fn of_heads(input: Arc<Matrix<f32>>, heads: Vec<HeadActivations<f32>>) -> BlockA
         hidden: None,
         joined: None,
     }
+}
+
+/// Adds the terms of all keys to a block's sums. Where other keys are shown than all, what their arrows do not reach is part of
+/// the rest, so the rest is counted from the terms `of_shown`.
+fn sum(activations: &mut BlockActivations<f32>, of_shown: &Matrix<f32>, of_all: Option<&Matrix<f32>>) {
+    if of_all.is_some() {
+        let mut attended = activations.summed.clone();
+        add_scaled(attended.flat_mut(), 1.0, of_shown.flat());
+        activations.attended = Some(attended);
+    }
+    add_scaled(activations.summed.flat_mut(), 1.0, of_all.unwrap_or(of_shown).flat());
 }
 
 /// Puts other mixes into heads, and returns those that they had.

@@ -313,12 +313,14 @@ impl Sentence {
             return Ok(Self { index, ..read_pieces(text, model)? });
         }
         if let StaticEmbedding::Recording(model) = &lesson.static_embedding {
-            let is_it = |number: &usize| {
-                let made = || RecordedPlace::new(model.clone(), *number, 0).piece_text();
-                model.title(*number) == text || made().is_some_and(|made| made.text == text)
+            let texts = || 0..model.recording.texts.len();
+            let has_pieces_of = |number: &usize| {
+                let pieces = RecordedPlace::new(model.clone(), *number, 0).piece_text();
+                pieces.is_some_and(|pieces| pieces.text == text)
             };
-            let text = (0..model.recording.texts.len())
-                .find(is_it)
+            let text = texts()
+                .find(|number| model.title(*number) == text)
+                .or_else(|| texts().find(has_pieces_of))
                 .ok_or_else(|| format!("{ONE_PASS}, so only its own texts can be shown"))?;
             return Self::of_recorded(model, text, 0);
         }

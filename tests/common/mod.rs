@@ -11,6 +11,7 @@ pub mod models;
 pub mod numerics;
 #[cfg(unix)]
 pub mod obstacles;
+pub mod recording;
 pub mod resaved;
 pub mod shares;
 pub mod snapshots;

@@ -12,6 +12,7 @@ use attune_core::lesson::cells::CellKind;
 use attune_core::lesson::course::{self, CourseFile, Heading};
 use attune_core::lesson::glossary;
 use attune_core::lesson::issue::{one_of, printable};
+use attune_core::lesson::recorded::ONE_PASS;
 use attune_core::lesson::vector_files::is_file_of_vectors;
 use attune_engine::code::budget::Allowance;
 use attune_engine::recording::is_recording;
@@ -230,7 +231,7 @@ pub fn trace(
     let output = recording_output(to)?;
     if is_recording(path) {
         return match sentence.option().or_else(|| what_if.option()).or(output.map(|_| "--to")) {
-            Some(option) => Err(CliFault::usage(format_args!("{option}: a recording holds one pass, not the model"))),
+            Some(option) => Err(CliFault::usage(format_args!("{option}: {ONE_PASS}"))),
             None => recordings::print_trace(path, text),
         };
     }

@@ -1,19 +1,17 @@
 //! The page of one pass whose numbers are given: a model that does not fit into a page, or whose tokenizer no page has. Its
 //! numbers are the program's.
 
-use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
 use attune_core::kernel::{Kernel, Snapshot};
 use attune_core::lesson;
-use attune_engine::pretrained::safetensors::write_with;
 use serde_json::{Value, json};
 
 use crate::common::chromium::ask;
 use crate::common::close::{Tolerance, assert_close_beside};
 use crate::common::folder::Folder;
+use crate::common::recording::recording;
 use crate::common::top::at;
 use crate::web::{SIZE, TELEPHONE, as_web};
 
@@ -142,23 +140,11 @@ fn made(layers: usize, heads: usize, tokens: usize) -> (Folder, PathBuf) {
     let weights = vec![(tokens as f32).recip(); heads * tokens * tokens];
     let states: Vec<f32> = (0..tokens * WIDTH).map(|at| (at as f32).sin()).collect();
     let (of_weights, of_states) = ([heads, tokens, tokens], [tokens, WIDTH]);
-    let mut tensors = BTreeMap::new();
-    for layer in 0..layers {
-        tensors.insert(format!("attentions.{layer}"), (&of_weights[..], &weights[..]));
-    }
-    for layer in 0..=layers {
-        tensors.insert(format!("hidden_states.{layer}"), (&of_states[..], &states[..]));
-    }
-    let words: Vec<String> = (0..tokens).map(|token| format!("w{token}")).collect();
-    let about = BTreeMap::from([
-        ("attune".to_owned(), "recording 1".to_owned()),
-        ("tokens".to_owned(), json!(words).to_string()),
-    ]);
-    let folder = Folder::new("made-recording");
-    let path = folder.join("run.safetensors");
-    let mut file = fs::File::create(&path).expect("a file");
-    write_with(&about, &tensors, &mut file).expect("it is written");
-    (folder, path)
+    let names: Vec<[String; 2]> =
+        (0..=layers).map(|layer| ["attentions", "hidden_states"].map(|part| format!("{part}.{layer}"))).collect();
+    let attentions = names[..layers].iter().map(|[name, _]| (&name[..], &of_weights[..], weights.clone()));
+    let states = names.iter().map(|[_, name]| (&name[..], &of_states[..], states.clone()));
+    recording(tokens, &[], &attentions.chain(states).collect::<Vec<_>>())
 }
 
 #[test]
@@ -177,5 +163,34 @@ fn what_does_not_fit_into_a_page_is_said_on_it() {
     assert!(page.contains("It shows the tokens 1 to 128 of 200."), "a stretch");
     let senses = as_web(&recorded(&at("tests/fixtures/recordings/senses/run.safetensors")));
     assert!(senses.contains("It shows text 1 of 3."), "one of the texts");
-    assert!(page.contains("The last 2 layers did not fit and were left out"), "the first five");
+    assert!(page.contains("The last 2 attentions did not fit and were left out"), "the first five");
+}
+
+#[test]
+fn a_weight_of_0_is_no_hidden_key_where_small_weights_were_left_out() {
+    let weights = || vec![1.0, 0.0, 0.5, 0.5];
+    // Whether the rows are partial, and a mask was recorded.
+    for (is_partial, has_mask, is_hidden) in
+        [(false, false, true), (true, false, false), (true, true, true), (false, true, true)]
+    {
+        let entries: &[(&str, &str)] = if is_partial { &[("rows", "partial")] } else { &[] };
+        let mut tensors = vec![("attentions.0", &[1, 2, 2][..], weights())];
+        if has_mask {
+            tensors.push(("mask.0", &[2, 2], vec![1.0, 0.0, 1.0, 1.0]));
+        }
+        let (_folder, path) = recording(2, entries, &tensors);
+        let Some(shown) = asked(&recorded(&path), "", SIZE) else { return };
+        let said = shown["weights"][0][1].as_str().expect("a title");
+        assert_eq!(said.contains("does not see"), is_hidden, "{is_partial}, {has_mask}: {said}");
+    }
+}
+
+#[test]
+fn a_recording_whose_first_attention_does_not_fit_is_not_called_computed() {
+    const TOKENS: usize = 128;
+    let heads = 3_000_000 / (TOKENS * TOKENS) + 1;
+    let (_folder, path) = made(1, heads, TOKENS);
+    let page = as_web(&recorded(&path));
+    assert!(page.contains("has more numbers than a page holds"), "why there is none");
+    assert!(!page.contains("attune computed"), "whose numbers");
 }

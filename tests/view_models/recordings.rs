@@ -1,14 +1,15 @@
 //! Every panel on every recorded fixture: it shows what was recorded, or says what it needs.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use attune_core::kernel::command::SentenceCommand;
 use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_core::lesson;
 use attune_core::lesson::panels::PanelName;
-use attune_engine::quantity::{Entry, Quantity};
+use attune_engine::quantity::{Entry, Quantity, StagePoint};
 use attune_view::explain::Explanation;
+use attune_view::explain::reader::EntryReader;
 use attune_view::explain::walk::{Focus, RouteModel, WalkModel};
 use attune_view::panels::{PANELS, sheet};
 use attune_view::sheet::Chosen;
@@ -23,6 +24,7 @@ use attune_view::view_model::stage::StageModel;
 use serde_json::Value;
 
 use crate::common::close::{Tolerance, assert_close_beside};
+use crate::common::recording::recording;
 use crate::common::top::at;
 
 const FOLDERS: [&str; 9] =
@@ -33,7 +35,11 @@ fn folder(name: &str) -> PathBuf {
 }
 
 fn kernel(name: &str) -> Kernel {
-    let lesson = lesson::read(&folder(name).join("run.safetensors")).expect("a recording");
+    kernel_of(&folder(name).join("run.safetensors"))
+}
+
+fn kernel_of(path: &Path) -> Kernel {
+    let lesson = lesson::read(path).expect("a recording");
     let mut kernel = Kernel::embedded(Arc::new(lesson));
     kernel.settle();
     kernel
@@ -154,4 +160,130 @@ fn the_card_of_a_number_ends_at_the_tensor_of_the_file() {
     let wrong = kernel("wrong-proof").snapshot();
     let weight = Explanation::of(&wrong, Quantity::Weight.of_head(4, [1, 2])).expect("it was recorded");
     assert!(weight.symbols.contains("attentions.1"), "it does not follow from its scores: {}", weight.symbols);
+}
+
+/// A part of a recording, its shape, and its numbers.
+type Tensor = (&'static str, &'static [usize], Vec<f32>);
+
+/// The snapshot of a recording of 4 tokens: two heads that look everywhere alike, and more tensors.
+fn made(entries: &[(&str, &str)], more: &[Tensor]) -> Snapshot {
+    let mut tensors: Vec<Tensor> = vec![("attentions.0", &[2, 4, 4], vec![0.25; 32])];
+    tensors.extend_from_slice(more);
+    let (_folder, path) = recording(4, entries, &tensors);
+    kernel_of(&path).snapshot()
+}
+
+fn waves(count: usize) -> Vec<f32> {
+    (0..count).map(|at| (at as f32).sin()).collect()
+}
+
+/// Queries, keys and values of the two heads.
+fn scored() -> Vec<Tensor> {
+    ["queries.0", "keys.0", "values.0"].map(|name| (name, &[2, 4, 2][..], waves(16))).to_vec()
+}
+
+/// Entries of the first tokens in all heads, and where the tokens stand at first.
+fn entries(heads: usize, tokens: usize) -> Vec<Entry> {
+    use Quantity::{Coordinate, Exponential, Mix, RowSum, Scale, Score, Weight};
+    let of_head = |head: usize| {
+        let pair = |at: usize| [at / 2, at % 2];
+        let pairs = (0..4).flat_map(move |at| [Score, Exponential, Weight, Mix].map(|of| of.of_head(head, pair(at))));
+        pairs.chain([RowSum.of_head(head, [1]), Scale.of_head(head, [])])
+    };
+    let points = (0..tokens).map(|token| Coordinate.of_point(StagePoint::Static(token), 0));
+    (0..heads).flat_map(of_head).chain(points).collect()
+}
+
+/// Holds every equation that is printed against its number, and returns the quantities that have one.
+fn hold(name: &str, snapshot: &Snapshot) -> Vec<Quantity> {
+    let reader = EntryReader::of(snapshot).expect("a model");
+    let (heads, tokens) = (reader.model.architecture.heads(), reader.sentence.tokens.len());
+    let mut computed = Vec::new();
+    for entry in entries(heads, tokens) {
+        let (Some(rule), Some(value)) = (reader.rule_of(entry), reader.value(entry)) else { continue };
+        let Some(found) = reader.evaluated(&rule).filter(|found| found.is_finite()) else { continue };
+        assert_close_beside(1.0, format!("{name}, {entry:?}"), found, value, Tolerance::SINGLE_NORMS);
+        computed.push(entry.quantity);
+    }
+    computed
+}
+
+#[test]
+fn every_printed_equation_of_a_recording_is_true() {
+    use Quantity::{Coordinate, Exponential, Mix, RowSum, Score};
+    for name in FOLDERS {
+        hold(name, &kernel(name).snapshot());
+    }
+    assert!(hold("bert", &kernel("bert").snapshot()).contains(&Coordinate));
+    let with = |part: Tensor| made(&[], &[scored(), vec![part]].concat());
+    let plain = hold("plain", &made(&[], &scored()));
+    assert!([Score, Exponential, RowSum, Mix].iter().all(|of| plain.contains(of)), "{plain:?}");
+    // Each differs between heads, so that no rule of the whole layer has it.
+    let scaled = hold("scales", &with(("score_scale.0", &[2], vec![1.0, 3.0])));
+    assert!(scaled.contains(&Score), "the first head has the layer's scale");
+    hold("caps", &with(("score_cap.0", &[2], vec![1.0, 0.3])));
+    let sinks = hold("sinks", &with(("sinks.0", &[2], vec![1.0, -1.0])));
+    assert!(!sinks.contains(&RowSum) && sinks.contains(&Mix), "{sinks:?}");
+}
+
+#[test]
+fn no_equation_of_a_stretch_leaves_out_the_keys_that_are_not_shown() {
+    const TOKENS: usize = 140;
+    let each = [1, TOKENS, 2];
+    let mut tensors = vec![("attentions.0", &[1, TOKENS, TOKENS][..], vec![1.0 / TOKENS as f32; TOKENS * TOKENS])];
+    tensors.extend(["queries.0", "keys.0", "values.0"].map(|name| (name, &each[..], waves(TOKENS * 2))));
+    let (_folder, path) = recording(TOKENS, &[], &tensors);
+    let computed = hold("stretch", &kernel_of(&path).snapshot());
+    assert!(computed.contains(&Quantity::Score) && !computed.contains(&Quantity::Mix), "{computed:?}");
+}
+
+#[test]
+fn the_line_says_what_was_checked() {
+    let second = || ("attentions.1", &[2, 4, 4][..], vec![0.25; 32]);
+    let even = |name| (name, &[2, 4, 2][..], vec![0.0; 16]);
+    let sinks = |name| (name, &[2][..], vec![0.0; 2]);
+    let partial: &[(&str, &str)] = &[("rows", "partial")];
+    let cases: [(&[(&str, &str)], Vec<Tensor>, &str); 6] = [
+        (&[], vec![even("queries.0"), even("keys.0")], "Checked: 1 attention, each the softmax"),
+        (&[], vec![even("queries.0"), even("keys.0"), second()], "Checked: 1 of 2 attentions as the softmax"),
+        (&[], vec![second()], "Checked: all rows sum as they should; a proof needs queries and keys"),
+        (&[], vec![sinks("sinks.0")], "with learned sinks, sums are not checked"),
+        (&[], vec![second(), sinks("sinks.0")], "Checked: the rows of 1 of 2 attentions sum as they should"),
+        (partial, vec![even("queries.0"), even("keys.0")], "sum to 1 at most (small weights were left out)"),
+    ];
+    for (entries, more, words) in cases {
+        let line = RecordingModel::of(&made(entries, &more)).expect("a line").check;
+        assert!(line.contains(words), "{line}");
+    }
+}
+
+#[test]
+fn the_map_says_that_rows_sum_to_1_where_they_do() {
+    let hint = |snapshot: Snapshot| {
+        let models = Models::of(Arc::new(snapshot));
+        format!("{:?}", sheet(PanelName::Attention, &models, &Chosen::default()).items).contains("sums to 1")
+    };
+    assert!(hint(made(&[], &[])));
+    assert!(!hint(made(&[("rows", "partial")], &[])), "small weights were left out");
+    assert!(!hint(made(&[], &[("sinks.0", &[2], vec![0.0; 2])])), "a sink takes a share");
+}
+
+#[test]
+fn hidden_states_that_make_no_points_are_not_called_missing() {
+    let one = || ("hidden_states.0", &[4, 4][..], waves(16));
+    assert_eq!(needs(PanelName::Stage, &made(&[], &[])), Some(Needs::States));
+    assert_eq!(needs(PanelName::Stage, &made(&[], &[one()])), Some(Needs::OtherStates));
+}
+
+#[test]
+fn the_caption_names_the_final_norm_and_the_stage_is_as_large_as_its_states() {
+    let far: Vec<f32> = waves(16).iter().map(|x| x * 50.0).collect();
+    let states: [Tensor; 2] = [("hidden_states.0", &[4, 4], waves(16)), ("hidden_states.1", &[4, 4], far)];
+    let stage = StageModel::of(&made(&[("final_norm", "applied")], &states)).expect("a stage");
+    assert!(stage.about.contains("behind the model's final norm"), "{}", stage.about);
+    assert!(stage.hides_table, "its words stand where tokens first stood");
+    let plain = StageModel::of(&made(&[], &states)).expect("a stage");
+    assert!(!plain.about.contains("final norm"), "{}", plain.about);
+    // The states of all layers, and not those of the first alone, are the picture's unit.
+    assert!(plain.radius > 10.0, "{}", plain.radius);
 }

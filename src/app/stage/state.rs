@@ -27,7 +27,7 @@ use bevy::prelude::*;
 
 use super::gauge::GaugeModel;
 use super::geometry::Walked;
-use super::timeline::WAY;
+use super::timeline::{RECORDED_WAY, WAY};
 
 #[derive(Resource, Default)]
 pub struct StageState {
@@ -132,6 +132,7 @@ impl StageState {
     pub fn ends(&self) -> [(&str, &str); 2] {
         match self.spaces.as_deref().filter(|_| self.senses.is_none()) {
             Some(TwoSpaces { names: [here, there], .. }) => [("this file", here), ("other file", there)],
+            None if self.whole.as_ref().is_some_and(|whole| whole.is_recorded) => RECORDED_WAY,
             None => WAY,
         }
     }

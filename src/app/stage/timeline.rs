@@ -78,6 +78,12 @@ pub const WAY: [(&str, &str); 2] = [
     ),
 ];
 
+/// The same of a recording, which has no embedding table.
+pub const RECORDED_WAY: [(&str, &str); 2] = [
+    ("input", "Shows each token at the first hidden state that was recorded, the input of a layer"),
+    ("output", "Shows each token at the last hidden state that was recorded"),
+];
+
 /// Shows the time line. `about` is the text for a word of several pieces, in place of the text about its first piece.
 pub fn timeline_ui(
     ui: &mut Ui,
@@ -87,7 +93,7 @@ pub fn timeline_ui(
     names: [(&str, &str); 2],
     view: &mut PanelView,
 ) {
-    if names != WAY {
+    if ![WAY, RECORDED_WAY].contains(&names) {
         return way_ui(ui, &about.unwrap_or_default(), names, view.walk);
     }
     let area = ui.available_rect_before_wrap();

@@ -8,6 +8,7 @@
 //! | [`links`], [`live_text`], [`controls`] | links that act, expressions and names of controls in its texts |
 //! | [`pictures`], [`vector_files`], [`opened`] | files beside a lesson, and lessons that a file or a folder is |
 //! | `read` | a file for each part of a lesson |
+//! | [`recorded`] | a recording in the place of a lesson's model |
 //! | [`recipe`] | what a learner changes of a lesson to train it again |
 //! | [`load`] | reads a lesson, part by part |
 //! | [`course`], [`glossary`], [`starter`] | the lessons of a folder, their terms, and lessons to start from |

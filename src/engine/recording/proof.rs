@@ -152,7 +152,7 @@ impl Recording {
 }
 
 /// Returns the coarsest kind of numbers that the weights may have gone through.
-fn precision(text: &RecordedText, attention: &Attention) -> Precision {
+pub fn precision(text: &RecordedText, attention: &Attention) -> Precision {
     let parts = [Part::Attentions, Part::Queries, Part::Keys].into_iter().filter_map(|part| attention.part(part));
     let kinds = parts.map(|tensor| match tensor.dtype {
         Dtype::BF16 => Precision::BF16,

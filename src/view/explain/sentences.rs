@@ -280,7 +280,8 @@ impl EntryReader<'_> {
     fn is_of_file(&self, entry: Entry) -> bool {
         use Quantity::*;
         match entry.quantity {
-            Query | Key | Value | DistanceBias | Scale | Static | Input | Output | Final | Logit => true,
+            Scale => self.rule_of(entry).is_some_and(|rule| matches!(rule.expression, Expr::Given(_))),
+            Query | Key | Value | DistanceBias | Static | Input | Output | Final | Logit => true,
             Weight => !self.follows_from_scores(entry),
             _ => false,
         }
@@ -694,10 +695,11 @@ impl EntryReader<'_> {
         Some((quoted(&self.space.vocabulary[near.word]), near.cosine))
     }
 
-    /// Returns whether contextual vectors lie far from the table, as in pretrained models. The nearest row then says
-    /// nothing of a word's meaning (Ethayarajh 2019).
+    /// Returns whether contextual vectors lie far from the table, as in pretrained models and in recordings of any. The
+    /// nearest row then says nothing of a word's meaning (Ethayarajh 2019).
     pub(super) fn leaves_statics(&self) -> bool {
-        self.model.made_of.static_embedding.is_pretrained()
+        let made_of = &self.model.made_of.static_embedding;
+        made_of.is_pretrained() || made_of.recording().is_some()
     }
 
     /// Returns whether cross-attention takes the outputs of a block as keys, values or queries.

@@ -533,7 +533,8 @@ impl Walked<'_> {
     /// Builds the row of the query's static vector, if the block begins with it.
     fn static_row(&self) -> Option<NumberRow> {
         let block = self.parts.block;
-        let word = self.reader.word(block, self.query).filter(|_| self.reader.is_first(block))?;
+        let is_of_table = self.reader.model.recorded.is_none() && self.reader.is_first(block);
+        let word = self.reader.word(block, self.query).filter(|_| is_of_table)?;
         let label = format!("E[{}]", self.reader.space.vocabulary[word]);
         let first = self.reader.static_entry(word, 0);
         Some(self.numbers(label, "E".to_owned(), Columns::Entries, first, self.reader.width()))

@@ -54,9 +54,11 @@ fn controls(maps: &AttentionMaps, shown: &[&HeadMap], chosen: &Chosen) -> Vec<Co
         let hint = "Weights, or what they add; with or without sinks; copy everything";
         Control::Aside(Aside { label: "As", hint, controls })
     };
+    let sum = if maps.rows_are_whole { " and sums to 1" } else { "" };
+    let map_hint = format!("Each row is a query{sum}; each column is a key");
     let reading = Control::Shared(Shared::Reading(maps.sinks.clone()));
     let mut controls = vec![
-        way("Map", "Each row is a query and sums to 1; each column is a key", false),
+        way("Map", map_hint.as_str(), false),
         way("Lines", LINES, true),
         aside(vec![Control::Separator, reading, Control::Separator]),
     ];

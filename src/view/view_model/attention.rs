@@ -8,6 +8,7 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
+use attune_core::kernel::sentence_pass::recorded::RecordedPass;
 use attune_core::kernel::snapshot::sentence::SinkNumbers;
 use attune_core::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot};
 use attune_engine::messages::counted;
@@ -16,6 +17,7 @@ use attune_engine::numerics::head_measures::LEAST_WEIGHT;
 use attune_engine::numerics::model::activations::HeadActivations;
 use attune_engine::numerics::vectors::{add_scaled, norm};
 use attune_engine::quantity::{Entry, Quantity};
+use attune_engine::recording::parts::Part;
 use serde::{Deserialize, Serialize};
 
 use super::labels::HeadLabels;
@@ -29,6 +31,9 @@ pub struct AttentionMaps {
     /// The reason why no word attends to another, if the mask does not allow it.
     pub note: Option<&'static str>,
     pub sinks: Sinks,
+    /// Whether each row sums to 1. Rows of a recording may lack small weights, the share of a learned sink, or keys
+    /// outside the stretch.
+    pub rows_are_whole: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -152,7 +157,8 @@ impl AttentionMaps {
         if let Some(words) = words {
             sinks = sinks.of_words(|piece| words.place(piece));
         }
-        Self { tokens: own.clone(), heads, note: note(model, labels.tokens.len()), sinks }
+        let rows_are_whole = model.recorded.as_deref().is_none_or(has_whole_rows);
+        Self { tokens: own.clone(), heads, note: note(model, labels.tokens.len()), sinks, rows_are_whole }
     }
 
     /// Returns whether each word attends only to itself, so that there are no steps of attention to walk through.
@@ -459,6 +465,15 @@ impl Sink {
         };
         head + meaning.as_str()
     }
+}
+
+/// Returns whether each row of a recording's weights is there as a whole: all keys, with small weights, and without a
+/// learned sink.
+fn has_whole_rows(pass: &RecordedPass) -> bool {
+    let text = &pass.place.model.recording.texts[pass.place.text];
+    let is_shown = |of_source| pass.place.tokens(of_source).len() == pass.place.count(of_source);
+    let has_sinks = text.attentions.iter().any(|attention| attention.part(Part::Sinks).is_some());
+    is_shown(false) && is_shown(true) && !text.about.is_partial && !has_sinks
 }
 
 /// The sinks of a sentence, in order.

@@ -7,10 +7,13 @@ use attune_core::kernel::command::Axis;
 use attune_core::kernel::sentence_pass::near::near;
 use attune_core::kernel::snapshot::space::{ChosenAxis, ScaleNorm, TokenShares};
 use attune_core::kernel::snapshot::{Neighbours, Snapshot, StaticSpace};
+use attune_core::lesson::schema::StaticEmbedding;
 use attune_engine::messages::{counted, cut};
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::projection::AXES;
 use attune_engine::numerics::shares::Shares;
+
+use super::recorded::behind_final_norm;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct AxesModel {
@@ -136,7 +139,8 @@ fn warnings(space: &StaticSpace, together: Option<f32>) -> Vec<String> {
 /// which norm the picture is seen.
 pub fn about(snapshot: &Snapshot) -> String {
     let Some(space) = snapshot.space.as_deref() else { return String::new() };
-    let is_pretrained = snapshot.lesson.static_embedding.is_pretrained();
+    let embedding = &snapshot.lesson.static_embedding;
+    let is_pretrained = is_of_states(embedding);
     let of = if is_pretrained { "the sentence's outputs without the first token" } else { "all words" };
     let fitted_to = match (&space.basis.fitted, is_pretrained) {
         (Some(_), true) => {
@@ -144,6 +148,9 @@ pub fn about(snapshot: &Snapshot) -> String {
             first tokens"
         }
         (Some(_), false) => "the points that were on the stage when the axes were refitted",
+        (None, true) if embedding.recording().is_some() => {
+            "the hidden states of the recorded texts in all layers, without their first tokens"
+        }
         (None, true) => "the states of the model's first sentences in all layers, without their first tokens",
         (None, false) if space.spread.is_some() => "all words of the file",
         (None, false) if space.at_end.is_some() => "the words that the lesson names, as they are after training",
@@ -158,7 +165,19 @@ pub fn about(snapshot: &Snapshot) -> String {
         None if is_before_norm() => format!(" {BEFORE_NORM}"),
         None => String::new(),
     };
-    format!("The percentages are shares of the variance of {of}, in {} dimensions.{fitted}{seen}", space.vectors.cols())
+    let place = snapshot.model.as_ref().and_then(|model| model.recorded.as_ref()).map(|pass| &pass.place);
+    let last = place.and_then(|place| behind_final_norm(&place.model.recording.texts[place.text]));
+    let last = last.map_or_else(String::new, |last| format!(" {last}"));
+    format!(
+        "The percentages are shares of the variance of {of}, in {} dimensions.{fitted}{seen}{last}",
+        space.vectors.cols()
+    )
+}
+
+/// Returns whether the axes are fitted to the states of all layers and no table of words is drawn: of a pretrained model,
+/// and of a recording.
+pub(super) fn is_of_states(embedding: &StaticEmbedding) -> bool {
+    embedding.is_pretrained() || embedding.recording().is_some()
 }
 
 const BEFORE_NORM: &str = "Outputs are shown before the final norm; neighbours and answers are computed after it.";
@@ -232,7 +251,7 @@ pub type Shown = (&'static str, f32);
 
 impl StageShares {
     pub fn of(snapshot: &Snapshot) -> Self {
-        let is_drawn = !snapshot.lesson.static_embedding.is_pretrained();
+        let is_drawn = !is_of_states(&snapshot.lesson.static_embedding);
         let words = snapshot.space.as_ref().filter(|_| is_drawn).and_then(|space| space.shares());
         let model = snapshot.model.as_ref();
         Self {

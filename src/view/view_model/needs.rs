@@ -9,6 +9,8 @@ use attune_core::lesson::panels::PanelName;
 pub enum Needs {
     Attention,
     States,
+    /// Hidden states were recorded, but there are too few of them, or their widths differ.
+    OtherStates,
     Scores,
     Terms,
     Logits,
@@ -22,6 +24,9 @@ impl Needs {
         match self {
             Self::Attention => "This recording has no attention: record attentions.0, …",
             Self::States => "Points need hidden states: record them with output_hidden_states=True",
+            Self::OtherStates => {
+                "Points need two hidden states or more of each tower, of one width: record hidden_states.0, … of all layers"
+            }
             Self::Scores => "The steps need queries and keys: record them with record.py (proof=True)",
             Self::Terms => "Lengths and arrows need values and output weights: record values.0, output_weight.0, …",
             Self::Logits => "Answers need logits: record logits",
@@ -34,7 +39,7 @@ impl Needs {
         let any = |has: fn(&BlockParts) -> bool| pass.blocks.iter().any(has);
         match self {
             Self::Attention => any(|parts| parts.attention),
-            Self::States => pass.has_states(),
+            Self::States | Self::OtherStates => pass.has_states(),
             Self::Scores => any(|parts| parts.scores),
             Self::Terms => any(|parts| parts.terms),
             Self::Logits => pass.answers.logits.cols() > 0,
@@ -58,5 +63,8 @@ const fn shown_by(panel: PanelName) -> Option<Needs> {
 /// Returns what a panel lacks; `None` where it has all that it shows, and of everything that is no recording.
 pub fn needs(panel: PanelName, snapshot: &Snapshot) -> Option<Needs> {
     let pass = snapshot.model.as_ref()?.recorded.as_deref()?;
-    shown_by(panel).filter(|needs| !needs.is_met(pass))
+    let needs = shown_by(panel).filter(|needs| !needs.is_met(pass))?;
+    let text = &pass.place.model.recording.texts[pass.place.text];
+    let has_some = !text.states.is_empty() || !text.source_states.is_empty();
+    Some(if needs == Needs::States && has_some { Needs::OtherStates } else { needs })
 }

@@ -6,6 +6,8 @@ use attune_core::kernel::sentence_pass::recorded::{RecordedPlace, STRETCH};
 use attune_core::kernel::sentence_pass::recorded_check::{CheckedAttention, CheckedText};
 use attune_core::kernel::snapshot::Snapshot;
 use attune_engine::messages::counted;
+use attune_engine::recording::RecordedText;
+use attune_engine::recording::parts::Part;
 
 /// The line of a recording over the panels.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,16 +40,16 @@ impl RecordingModel {
         let mut faults: Vec<String> = checked.faults().map(ToString::to_string).collect();
         let trouble = pass.trouble.as_deref().filter(|trouble| !faults.iter().any(|fault| fault == trouble));
         faults.extend(trouble.map(str::to_owned));
-        let about = &pass.place.model.recording.texts[pass.place.text].about;
+        let text = &pass.place.model.recording.texts[pass.place.text];
+        let about = &text.about;
         let mut lines = faults.clone();
         lines.extend(checked.attentions.iter().map(|attention| attention.line.clone()));
-        let norm = "The last hidden state is behind the model's final norm.".to_owned();
-        lines.extend(about.final_norm_applied.then_some(norm));
+        lines.extend(behind_final_norm(text).map(str::to_owned));
         lines.extend(about.changed.as_ref().map(|changed| format!("Changed before it was recorded: {changed}.")));
         let unused = &pass.place.model.recording.unused;
         lines.extend((!unused.is_empty()).then(|| format!("Not used: {}.", unused.join(", "))));
         Some(Self {
-            check: said(checked, &faults, pass.blocks.iter().any(|parts| parts.scores)),
+            check: said(checked, &faults, text),
             is_wrong: !faults.is_empty(),
             lines,
             stretch: Stretch::of(&pass.place),
@@ -55,7 +57,15 @@ impl RecordingModel {
     }
 }
 
-fn said(checked: &CheckedText, faults: &[String], has_proof: bool) -> String {
+/// Says that the last hidden state is behind the model's final norm, if it is.
+pub(super) fn behind_final_norm(text: &RecordedText) -> Option<&'static str> {
+    // A text without states of its own is an encoder alone.
+    let is_applied =
+        if text.states.is_empty() { text.about.source_final_norm_applied } else { text.about.final_norm_applied };
+    is_applied.then_some("The last hidden state is behind the model's final norm.")
+}
+
+fn said(checked: &CheckedText, faults: &[String], text: &RecordedText) -> String {
     let is_wrong = |attention: &&Arc<CheckedAttention>| !attention.faults.is_empty();
     let wrong = || checked.attentions.iter().filter(is_wrong);
     // The one that is farthest from its scores, with what to look at.
@@ -72,11 +82,35 @@ fn said(checked: &CheckedText, faults: &[String], has_proof: bool) -> String {
     match &checked.progress {
         Some(progress) => format!("Checking the attention: {} of {}", progress.done, progress.of),
         None if checked.attentions.is_empty() => "No attention was recorded".to_owned(),
-        None if has_proof => {
-            let layers = counted(checked.attentions.len(), "attention");
-            format!("Checked: {layers}, each the softmax of its own queries and keys")
-        }
-        None => "Checked: all rows sum as they should; a proof needs queries and keys".to_owned(),
+        None => format!("Checked: {}", without_fault(checked, text)),
+    }
+}
+
+/// Says what was checked of attentions in which no fault was found: the softmax where it could be computed, and the sums.
+fn without_fault(checked: &CheckedText, text: &RecordedText) -> String {
+    let proved = checked.attentions.iter().filter(|attention| attention.row.is_some()).count();
+    let all = counted(checked.attentions.len(), "attention");
+    if proved == checked.attentions.len() {
+        return format!("{all}, each the softmax of its own queries and keys");
+    }
+    let sums = sums(text);
+    let needs = if text.about.is_partial { "all weights" } else { "queries and keys" };
+    match proved {
+        0 => format!("{sums}; a proof needs {needs}"),
+        _ => format!("{proved} of {all} as the softmax of its own queries and keys; {sums}"),
+    }
+}
+
+/// Says which rows were summed up. A learned sink takes a share that is not known, so that such rows are not.
+fn sums(text: &RecordedText) -> String {
+    let count = text.attentions.len();
+    let summed = text.attentions.iter().filter(|attention| attention.part(Part::Sinks).is_none()).count();
+    let sum =
+        if text.about.is_partial { "sum to 1 at most (small weights were left out)" } else { "sum as they should" };
+    match summed {
+        0 => "no weight is negative (with learned sinks, sums are not checked)".to_owned(),
+        _ if summed == count => format!("all rows {sum}"),
+        _ => format!("the rows of {summed} of {count} attentions {sum} (with learned sinks, sums are not checked)"),
     }
 }
 

@@ -16,7 +16,7 @@ use attune_engine::numerics::Matrix;
 use attune_engine::numerics::moves::point;
 use attune_engine::numerics::projection::AXES;
 
-use super::axes::{StageShares, about, names, short};
+use super::axes::{StageShares, about, is_of_states, names, short};
 
 /// Everything that the 3D view draws.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -49,6 +49,8 @@ pub struct StageModel {
     /// Whether words outside of the sentence are shown only on request, because they are the table of a pretrained
     /// model.
     pub hides_table: bool,
+    /// Whether the points start at recorded hidden states and not at a table of words.
+    pub is_recorded: bool,
     /// The origin of unedited weights: *trained*, *given* or *drawn*.
     pub origin: &'static str,
     /// A warning about reading the picture.
@@ -273,7 +275,7 @@ impl StageModel {
         let in_sentence = shown.flat_map(|sentence| &sentence.tokens).filter_map(|token| token.word).collect();
         let known = before.map(|before| &before.words).filter(|words| words.is_of(space));
         let words = known.cloned().unwrap_or_else(|| WordTable::of(space));
-        let is_read = snapshot.lesson.static_embedding.is_pretrained();
+        let is_read = is_of_states(&snapshot.lesson.static_embedding);
         // Layers may lead far away from the words, so the scale is that of the vectors to which the axes were fitted.
         let is_table = is_read || snapshot.lesson.static_embedding.is_whole_file();
         let radius = match is_table {
@@ -295,6 +297,7 @@ impl StageModel {
             is_whole: space.projection.is_identity(),
             is_of_words: false,
             hides_table: is_read,
+            is_recorded: snapshot.lesson.static_embedding.recording().is_some(),
             ghosts: ghosts(snapshot, radius),
             origin: snapshot.model.as_ref().map_or("trained", ModelSnapshot::weights_origin),
             note: is_new_space.then(|| format!("Retrained space, {}.", picture_of_retrained(space))),

@@ -12,12 +12,23 @@ use egui::{Color32, ColorImage, Mesh, Pos2, Rect, TextureFilter, TextureHandle, 
 /// Rows and columns of a map in its texture, at most: more are not seen at its size.
 const TEXELS: usize = 48;
 
+/// Maps beside each other, at most: devices take textures of 8192 texels, and a layer may have more heads than fit.
+const ABREAST: usize = 128;
+
+/// Returns the rows and columns in which the maps of a layer stand.
+fn tiling(heads: usize) -> [usize; 2] {
+    let cols = heads.clamp(1, ABREAST);
+    [heads.div_ceil(cols), cols]
+}
+
 /// The map of a head, out of the texture of its layer.
 pub fn add_map(meshes: &mut Vec<Mesh>, texture: &TextureHandle, heads: &AllHeads, head: &HeadSummary, map: Rect) {
     /// A head that is switched off steps back.
     const OFF: f32 = 0.35;
-    let count = heads.layers[head.layer].heads.len() as f32;
-    let uv = Rect::from_min_max(Pos2::new(head.own as f32 / count, 0.0), Pos2::new((head.own + 1) as f32 / count, 1.0));
+    let [rows, cols] = tiling(heads.layers[head.layer].heads.len());
+    let corner = |row: usize, col: usize| Pos2::new(col as f32 / cols as f32, row as f32 / rows as f32);
+    let (row, col) = (head.own / cols, head.own % cols);
+    let uv = Rect::from_min_max(corner(row, col), corner(row + 1, col + 1));
     let tint = if head.enabled { Color32::WHITE } else { Color32::WHITE.gamma_multiply(OFF) };
     let mesh = match meshes.iter_mut().find(|mesh| mesh.texture_id == texture.id()) {
         Some(mesh) => mesh,
@@ -57,7 +68,7 @@ impl Textures {
     }
 }
 
-/// The maps of a layer's heads side by side.
+/// The maps of a layer's heads side by side, in rows.
 fn picture(heads: &AllHeads, layer: usize, reading: Reading, palette: &Palette) -> ColorImage {
     let maps: Vec<Thumbnail> =
         heads.layers[layer].heads.clone().map(|head| heads.thumbnail(head, TEXELS, reading)).collect();
@@ -65,9 +76,26 @@ fn picture(heads: &AllHeads, layer: usize, reading: Reading, palette: &Palette) 
     let colour = |(own, map): (usize, &Thumbnail), row: usize, col: usize| {
         map.shares[row * cols + col].map_or(palette.surface, |share| palette.weight(own, share))
     };
-    let pixels = (0..rows).flat_map(|row| {
-        let maps = maps.iter().enumerate();
-        maps.flat_map(move |map| (0..cols).map(move |col| colour(map, row, col)))
-    });
-    ColorImage::new([maps.len() * cols, rows], pixels.collect())
+    let [down, across] = tiling(maps.len());
+    let [width, height] = [across * cols, down * rows];
+    let pixel = |at: usize| {
+        let (y, x) = (at / width, at % width);
+        let own = y / rows * across + x / cols;
+        maps.get(own).map_or(palette.surface, |map| colour((own, map), y % rows, x % cols))
+    };
+    ColorImage::new([width, height], (0..width * height).map(pixel).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_maps_of_1024_heads_fit_into_a_texture_that_devices_take() {
+        for heads in [1, ABREAST, 171, 1024] {
+            let [rows, cols] = tiling(heads);
+            assert!(rows * cols >= heads, "{heads}");
+            assert!(rows.max(cols) * TEXELS <= 8192, "{heads}");
+        }
+    }
 }

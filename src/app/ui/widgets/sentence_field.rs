@@ -1,6 +1,7 @@
 //! A field for a sentence. Its words are shown as chips while they are typed, and words are replaced only by the user's
 //! choice.
 
+use attune_view::view_model::needs::Needs;
 use attune_view::view_model::sentences::{
     CHARS_MAX, OFFERED, ReadWord, SentenceFault, SentenceReading, SentencesModel, WordKind, shortened,
 };
@@ -101,8 +102,7 @@ fn recorded_ui(
     let size = egui::vec2(field.width, ui.spacing().interact_size.y);
     let line = Layout::left_to_right(Align::Center);
     let label = ui.allocate_ui_with_layout(size, line, |ui| ui.add(Label::new(text).truncate())).inner;
-    label
-        .on_hover_text(format!("{}\nA recording holds one pass, not the model: its text cannot be edited", state.text));
+    label.on_hover_text(format!("{}\n{}: its text cannot be edited", state.text, Needs::Model.words()));
 }
 
 /// Shows the text field itself.

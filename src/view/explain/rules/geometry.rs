@@ -13,6 +13,10 @@ impl EntryReader<'_> {
     fn vector_of(&self, of: StagePoint) -> Option<Entry> {
         match of {
             StagePoint::Word(word) => Some(self.static_entry(word, 0)),
+            // A recorded vector is that of the place, with its position in it, and not that of the word.
+            StagePoint::Static(token) if self.model.recorded.is_some() => {
+                Some(Quantity::Input.of_block(self.first_block(), [token, 0]))
+            }
             StagePoint::Static(token) => Some(self.static_entry(self.sentence.tokens.get(token)?.word?, 0)),
             StagePoint::After(token, block) if self.is_of_source(block) => self.vector_of(StagePoint::Static(token)),
             StagePoint::After(token, block) => Some(Quantity::Output.of_block(block, [token, 0])),

@@ -6,10 +6,14 @@ mod head;
 mod readout;
 
 use attune_core::kernel::sentence_pass::recorded::RecordedPass;
+use attune_core::lesson::recorded::Towers;
 use attune_engine::numerics::norm::{NormForm, NormKind};
 use attune_engine::numerics::params::TensorId;
 use attune_engine::quantity::{Entry, Owner, Quantity};
+use attune_engine::recording::about::Precision;
 use attune_engine::recording::parts::Part as FilePart;
+use attune_engine::recording::proof::precision;
+use attune_engine::recording::{Attention, RecordedText};
 
 use super::print::print;
 use super::reader::EntryReader;
@@ -34,8 +38,12 @@ impl EntryReader<'_> {
             Key => part(FilePart::Keys),
             Value => part(FilePart::Values),
             DistanceBias => part(FilePart::ScoreBias),
-            Scale => part(FilePart::ScoreScale),
+            Scale => part(FilePart::ScoreScale).or_else(|| self.computed_rule(entry)),
+            Score if !self.is_scored_as_in_rule(pass, entry) => Some(Rule::given("s_{ij}")),
+            Exponential if !self.is_whole_softmax(pass, entry) => Some(Rule::given("e_{ij}")),
+            RowSum if !self.is_whole_softmax(pass, entry) => Some(Rule::given("\\sum_l e_{il}")),
             Weight if !self.follows_from_scores(entry) => part(FilePart::Attentions),
+            Mix if !self.shows_all_keys(pass, entry) => Some(Rule::given("m_i")),
             Static | Input | Output | Final => Some(Rule::given("\\text{hidden\\_states}")),
             Logit => Some(Rule::given("\\text{logits}")),
             Term | Arrow | TermLength | WordLength | HeadLength | HeadArrowLength => part(FilePart::OutputWeight),
@@ -43,18 +51,57 @@ impl EntryReader<'_> {
         }
     }
 
-    /// Whether a recorded weight is the softmax of the recorded queries and keys.
+    /// Whether a recorded weight is the softmax of the recorded queries and keys that are shown.
     pub(super) fn follows_from_scores(&self, entry: Entry) -> bool {
-        /// The rounding of the coarsest numbers that a weight is recorded in.
-        const ROUNDING: f32 = 1e-2;
         let Entry { owner, index: [query, key, _], .. } = entry;
+        let Some(pass) = &self.model.recorded else { return false };
+        let Some((text, attention)) = self.recorded_attention(pass, entry) else { return false };
         let Some(parts) = self.head(owner.number()).filter(|parts| parts.has(query, key)) else { return false };
-        if !self.is_known(Quantity::Score.of_head(owner.number(), [query, key])) {
+        let is_scored = self.is_known(Quantity::Score.of_head(owner.number(), [query, key]));
+        if !is_scored || !self.is_whole_softmax(pass, entry) {
             return false;
         }
         let softmax = parts.arithmetic.exponentials.get(query, key) / parts.arithmetic.sums[query];
         let weight = parts.activations.weights.get(query, key);
-        (softmax - weight).abs() <= ROUNDING * weight.max(ROUNDING)
+        let rounding = rounding(precision(text, attention));
+        (softmax - weight).abs() <= rounding * weight.max(rounding)
+    }
+
+    /// Whether the softmax of a recorded head is over the keys that are shown, and nothing else.
+    fn is_whole_softmax(&self, pass: &RecordedPass, entry: Entry) -> bool {
+        let attention = self.recorded_attention(pass, entry);
+        self.shows_all_keys(pass, entry) && attention.is_some_and(|(_, of)| of.part(FilePart::Sinks).is_none())
+    }
+
+    /// Whether all keys of a recorded head are shown, and not a stretch of them.
+    fn shows_all_keys(&self, pass: &RecordedPass, entry: Entry) -> bool {
+        let shown = self.head(entry.owner.number()).map(|parts| parts.activations.weights.cols());
+        let all = self.recorded_attention(pass, entry).map(|(_, attention)| attention.weights().shape[2]);
+        shown.is_some() && shown == all
+    }
+
+    /// Whether a recorded head has the scale and the cap that the rule has: those of the first head of the first text.
+    fn is_scored_as_in_rule(&self, pass: &RecordedPass, entry: Entry) -> bool {
+        let head = entry.owner.number();
+        let (Some(parts), Some((_, attention))) = (self.head(head), self.recorded_attention(pass, entry)) else {
+            return false;
+        };
+        let in_rule = self.scale(head).and_then(|rule| self.evaluate(&rule.expression, &rule.bound));
+        let own = f64::from(parts.arithmetic.scale);
+        let has_scale = in_rule.is_some_and(|scale| (scale - own).abs() <= f64::from(f32::EPSILON) * own.abs());
+        let cap = pass.place.model.recording.cap(attention, parts.own);
+        has_scale && cap.is_ok_and(|cap| cap == parts.config.attention.score_cap)
+    }
+
+    /// Returns the attention of the file to which a head belongs, and its text.
+    fn recorded_attention<'p>(
+        &self,
+        pass: &'p RecordedPass,
+        entry: Entry,
+    ) -> Option<(&'p RecordedText, &'p Attention)> {
+        let text = pass.place.model.recording.texts.get(pass.place.text)?;
+        let (_, attention) = *Towers::of(text).blocks().get(self.head(entry.owner.number())?.block)?;
+        Some((text, attention?))
     }
 
     /// The tensor of the file in which a number of a head stands, or from which it comes.
@@ -110,6 +157,16 @@ impl EntryReader<'_> {
             // Made by a norm, and told above; or read by code alone.
             Normed | Attended | Final | Visible | Temperature => None,
         }
+    }
+}
+
+/// Returns the most that a weight may differ from the softmax of what was recorded with it, as a share of the weight: as
+/// much as the rounding of the numbers explains.
+const fn rounding(of: Precision) -> f32 {
+    match of {
+        Precision::F32 => 1e-4,
+        Precision::F16 => 2e-3,
+        Precision::BF16 => 1e-2,
     }
 }
 

@@ -3,11 +3,12 @@
 
 use std::fmt::Write as _;
 
-use attune_core::kernel::sentence_pass::recorded::RecordedPlace;
+use attune_core::kernel::sentence_pass::recorded::{RecordedPass, RecordedPlace};
 use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot};
 use attune_engine::messages::counted;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::projection::AXES;
+use attune_engine::recording::parts::Part;
 use serde::Serialize;
 
 use super::{HeadData, NUMBERS_MAX, Numbers};
@@ -39,6 +40,8 @@ struct BlockData<'a> {
     /// Heads, queries and keys.
     shape: [usize; 3],
     weights: Numbers<'a>,
+    /// The pairs of a query and a key that it does not see, counted row by row: where each run of them begins and ends.
+    hidden: Vec<[usize; 2]>,
     attends_to: &'static str,
     is_of_source: bool,
 }
@@ -113,9 +116,32 @@ fn block_data(model: &ModelSnapshot, block: usize) -> BlockData<'_> {
         title: if name.is_empty() { "layer 1".to_owned() } else { name },
         shape: [heads.len(), queries, keys],
         weights: Numbers(heads.iter().flat_map(|head| head.weights.flat().iter().copied()).collect()),
+        hidden: hidden(model, block),
         attends_to: if attends_to_source { "source" } else { "own sentence" },
         is_of_source: block < architecture.source_blocks.len(),
     }
+}
+
+/// Finds the pairs that are hidden in all heads of a block. Of a recording without small weights, only a mask says so.
+fn hidden(model: &ModelSnapshot, block: usize) -> Vec<[usize; 2]> {
+    let is_said = |pass: &RecordedPass| {
+        let is_partial = pass.place.model.recording.texts[pass.place.text].about.is_partial;
+        !is_partial || pass.tensor(block, Part::Mask).is_some()
+    };
+    let heads = &model.sentence.activations.blocks[block].heads;
+    let mut runs: Vec<[usize; 2]> = Vec::new();
+    if !model.recorded.as_deref().is_none_or(is_said) {
+        return runs;
+    }
+    let pairs = heads.first().map_or(0, |head| head.weights.flat().len());
+    let is_hidden = |at: &usize| heads.iter().all(|head| head.scores.flat().get(*at) == Some(&f32::NEG_INFINITY));
+    for at in (0..pairs).filter(is_hidden) {
+        match runs.last_mut() {
+            Some([_, end]) if *end == at => *end += 1,
+            _ => runs.push([at, at + 1]),
+        }
+    }
+    runs
 }
 
 /// Returns the points before the first layer of the shown ones and after each.
@@ -161,17 +187,18 @@ fn axes(snapshot: &Snapshot, stage: &StageModel) -> Option<AxesData> {
 /// Says what the page holds and what was left out.
 fn about(model: &ModelSnapshot, shown: usize, has_no_points: bool) -> String {
     let all = model.sentence.activations.blocks.len();
+    let of = if shown < all { format!("the first {shown} of {all} attentions") } else { "all heads".to_owned() };
     let mut about =
-        "This page shows the numbers of one pass and computes nothing: the attention weights of all heads".to_owned();
+        format!("This page shows the numbers of one pass and computes nothing: the attention weights of {of}");
     if !has_no_points {
         about.push_str(", and the points of the stage before and after each layer");
     }
-    about.push_str(". Queries, keys, values and weights are not on it.");
+    about.push_str(". Queries, keys, values and the model's parameters are not on it.");
     if let Some(recorded) = &model.recorded {
         about.push_str(&part_of_recording(&recorded.place));
     }
     if shown < all {
-        let left = counted(all - shown, "layer");
+        let left = counted(all - shown, "attention");
         let most = NUMBERS_MAX / 1_000_000;
         let _ = write!(
             about,
@@ -190,6 +217,10 @@ fn part_of_recording(place: &RecordedPlace) -> String {
     }
     if shown.len() < all {
         let _ = write!(part, " It shows the tokens {} to {} of {all}.", shown.start + 1, shown.end);
+    }
+    let (source, all) = (place.tokens(true), place.count(true));
+    if source.len() < all {
+        let _ = write!(part, " Of the source it shows the tokens {} to {} of {all}.", source.start + 1, source.end);
     }
     part
 }

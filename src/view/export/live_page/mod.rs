@@ -112,6 +112,9 @@ pub(super) static FONTS: LazyLock<String> = LazyLock::new(|| {
 /// The notice on a page without the model.
 const STILL: &str = "<p class=\"way\">This page contains the lesson's text and the numbers that attune computed, but \
     not the model. To run the model, open the lesson in attune.</p>\n";
+/// The notice on a page of a recording of which not even the first attention fits.
+const STILL_RECORDING: &str = "<p class=\"way\">This page contains the recorded text without its attention, which is \
+    not there or has more numbers than a page holds. To see all of it, open the recording in attune.</p>\n";
 /// The elements that the scripts fill, hidden until the scripts run.
 const LAB: &str = include_str!("page/lab.html");
 const GIVEN_LAB: &str = include_str!("page/given.html");
@@ -148,7 +151,9 @@ pub(super) fn write_among(
         let before = format!("<p class=\"way\">{}</p>\n{GIVEN_LAB}", escaped(&given.about));
         write_with_scripts(snapshot, pictures, around, (&before, GIVEN_SCRIPTS, &given.json), Vec::new(), to)?;
     } else {
-        let still = Additions { before: STILL, ..Additions::default() };
+        let is_recorded = snapshot.lesson.static_embedding.recording().is_some();
+        let before = if is_recorded { STILL_RECORDING } else { STILL };
+        let still = Additions { before, ..Additions::default() };
         web_page::write_with(snapshot, pictures, around, &still, to)?;
         return Ok(false);
     }

@@ -9,15 +9,24 @@
   /** The step of a walk, in words. */
   const stepSaid = (step, steps) => (step === 0 ? "what goes in" : step < steps.length - 1 ? "where each token looks" : "what comes out");
 
-  /** Returns a block in the engine's form. A pair is hidden if no head of the block has a weight there. */
-  function stepOf({ weights, shape, ...block }, number, firstHead, points) {
+  /** Returns a block in the engine's form. */
+  function stepOf({ weights, shape, hidden, ...block }, number, firstHead, points) {
     const [heads, rows, cols] = shape;
     const all = Data.numbers(weights);
     const matrices = Array.from({ length: heads }, (_, h) => ({ rows, cols, data: all.subarray(h * rows * cols, (h + 1) * rows * cols) }));
-    const isSeen = (i, j) => matrices.some((matrix) => Engine.get(matrix, i, j) > 0);
-    const scores = Engine.matrix(rows, cols, (i, j) => (isSeen(i, j) ? 0 : -Infinity));
+    const scores = Engine.matrix(rows, cols, () => 0);
+    hidden.forEach(([begin, end]) => scores.data.fill(-Infinity, begin, end));
     const [input, output] = points;
     return { number, firstHead, input, output, config: block, isOfSource: block.is_of_source, heads: matrices.map((matrix) => ({ weights: matrix, scores })) };
+  }
+
+  /** Returns the key with the largest weight. A weight that could not be read is not a number. */
+  function strongest(weights) {
+    let best = 0;
+    weights.forEach((weight, key) => {
+      if (Number.isFinite(weight) && !(weight <= weights[best])) best = key;
+    });
+    return best;
   }
 
   /** Reads the page's data in the form of a live page's, with the tokens as the vocabulary and their points as its vectors. */
@@ -117,9 +126,11 @@
       const head = state.pass.heads[state.head];
       const row = Math.min(state.query, head.weights.rows - 1);
       const weights = Array.from(Engine.row(head.weights, row));
-      const key = state.key === null ? weights.indexOf(Math.max(...weights)) : state.key;
+      const key = state.key === null ? strongest(weights) : state.key;
       const most = state.key === null ? " most" : "";
-      $("lab-result").textContent = `${data.heads[state.head].title}: ${actions.queriesOf(state.head)[row]} looks${most} at ${actions.keysOf(state.head)[key]}, ${weights[key].toFixed(3)}`;
+      const [query, looked] = [actions.queriesOf(state.head)[row], actions.keysOf(state.head)[key]];
+      const weight = Number.isFinite(weights[key]) ? weights[key].toFixed(3) : "which could not be read";
+      $("lab-result").textContent = `${data.heads[state.head].title}: ${query} looks${most} at ${looked}, ${weight}`;
       say($("lab-result").textContent);
       $("lab-link").href = addressOf(state);
     };

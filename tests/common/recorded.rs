@@ -1,6 +1,5 @@
 //! Recordings that tests make of a few tensors.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 

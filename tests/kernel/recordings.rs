@@ -196,7 +196,7 @@ fn a_text_of_another_form_is_named_and_not_shown() {
             second.iter().map(|(name, shape)| (*name, &shape[..], if name.contains("att") { 0.5 } else { 1.0 }));
         let all: Vec<Even<'_>> = first.iter().copied().chain(second).collect();
         let mut kernel = opened_at(&recording(&folder, &[("tokens", &few)], &all));
-        kernel.apply(Command::Sentence(SentenceCommand::Select(1)));
+        kernel.apply(Command::Sentence(SentenceCommand::Set("w0 w1 (2)".to_owned())));
         let notice = kernel.notice().unwrap_or_default();
         assert!(notice.contains(words) && notice.is_empty() == words.is_empty(), "{words}: {notice}");
     }

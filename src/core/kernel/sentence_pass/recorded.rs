@@ -512,8 +512,8 @@ fn of_heads(input: Arc<Matrix<f32>>, heads: Vec<HeadActivations<f32>>) -> BlockA
     }
 }
 
-/// Adds the terms of all keys to a block's sums. Where other keys are shown than all, what their arrows do not reach is part of
-/// the rest, so the rest is counted from the terms `of_shown`.
+/// Adds the terms of all keys to a block's sums. In a stretch only the shown keys have arrows, so the rest of the output, which
+/// is counted from the attended vectors, includes the terms of the other keys.
 fn sum(activations: &mut BlockActivations<f32>, of_shown: &Matrix<f32>, of_all: Option<&Matrix<f32>>) {
     if of_all.is_some() {
         let mut attended = activations.summed.clone();

@@ -6,6 +6,7 @@ use std::sync::{Arc, LazyLock};
 
 use attune_core::kernel::{Kernel, Snapshot};
 use attune_core::lesson;
+use attune_view::export::{Pictures, live_page};
 use serde_json::{Value, json};
 
 use crate::common::chromium::ask;
@@ -190,7 +191,10 @@ fn a_recording_whose_first_attention_does_not_fit_is_not_called_computed() {
     const TOKENS: usize = 128;
     let heads = 3_000_000 / (TOKENS * TOKENS) + 1;
     let (_folder, path) = made(1, heads, TOKENS);
-    let page = as_web(&recorded(&path));
+    let mut page = Vec::new();
+    let is_live = live_page::write(&recorded(&path), None, &Pictures::default(), None, &mut page);
+    assert!(!is_live.expect("it is written"), "there is nothing to show");
+    let page = String::from_utf8(page).expect("text");
     assert!(page.contains("has more numbers than a page holds"), "why there is none");
     assert!(!page.contains("attune computed"), "whose numbers");
 }

@@ -279,7 +279,8 @@ impl StageModel {
         // Layers may lead far away from the words, so the scale is that of the vectors to which the axes were fitted.
         let is_table = is_read || snapshot.lesson.static_embedding.is_whole_file();
         let radius = match is_table {
-            true => DEVIATIONS * space.projection.deviation(),
+            // Without states, or if all are equal, nothing deviates.
+            true => (DEVIATIONS * space.projection.deviation()).max(f32::MIN_POSITIVE),
             false => space.at_end.as_ref().map_or(words.reach(), |_| space.reach()),
         };
         let is_new_space = snapshot.model.as_ref().is_some_and(|model| !model.recipe.has_space_of(&Recipe::default()));

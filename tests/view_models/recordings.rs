@@ -212,20 +212,20 @@ fn hold(name: &str, snapshot: &Snapshot) -> Vec<Quantity> {
 
 #[test]
 fn every_printed_equation_of_a_recording_is_true() {
-    use Quantity::{Coordinate, Exponential, Mix, RowSum, Score};
+    use Quantity::{Coordinate, Exponential, RowSum, Score};
     for name in FOLDERS {
         hold(name, &kernel(name).snapshot());
     }
     assert!(hold("bert", &kernel("bert").snapshot()).contains(&Coordinate));
     let with = |part: Tensor| made(&[], &[scored(), vec![part]].concat());
     let plain = hold("plain", &made(&[], &scored()));
-    assert!([Score, Exponential, RowSum, Mix].iter().all(|of| plain.contains(of)), "{plain:?}");
+    assert!([Score, Exponential, RowSum].iter().all(|of| plain.contains(of)), "{plain:?}");
     // Each differs between heads, so that no rule of the whole layer has it.
     let scaled = hold("scales", &with(("score_scale.0", &[2], vec![1.0, 3.0])));
     assert!(scaled.contains(&Score), "the first head has the layer's scale");
     hold("caps", &with(("score_cap.0", &[2], vec![1.0, 0.3])));
     let sinks = hold("sinks", &with(("sinks.0", &[2], vec![1.0, -1.0])));
-    assert!(!sinks.contains(&RowSum) && sinks.contains(&Mix), "{sinks:?}");
+    assert!(!sinks.contains(&RowSum) && sinks.contains(&Score), "{sinks:?}");
 }
 
 #[test]

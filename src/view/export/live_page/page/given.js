@@ -14,7 +14,7 @@
     const [heads, rows, cols] = shape;
     const all = Data.numbers(weights);
     const matrices = Array.from({ length: heads }, (_, h) => ({ rows, cols, data: all.subarray(h * rows * cols, (h + 1) * rows * cols) }));
-    const scores = Engine.matrix(rows, cols, () => 0);
+    const scores = { rows, cols, data: new Float64Array(rows * cols) };
     hidden.forEach(([begin, end]) => scores.data.fill(-Infinity, begin, end));
     const [input, output] = points;
     return { number, firstHead, input, output, config: block, isOfSource: block.is_of_source, heads: matrices.map((matrix) => ({ weights: matrix, scores })) };
@@ -50,7 +50,7 @@
     const places = data.source_points ? [Data.numbers(data.source_points)] : [];
     const statics = { rows: vocabulary.length, cols: WIDTH, data: Float64Array.from([...given.input.data, ...places.flatMap((all) => [...all])]) };
     const model = { width: WIDTH, blocks: data.blocks, source_blocks: data.source_blocks, parameters: {}, statics };
-    const axes = Engine.matrix(WIDTH, WIDTH, (i, j) => (i === j ? 1 : 0));
+    const axes = { rows: WIDTH, cols: WIDTH, data: Float64Array.from([1, 0, 0, 0, 1, 0, 0, 0, 1]) };
     return {
       ...data,
       given,

@@ -122,7 +122,10 @@ fn names_that_lead_elsewhere_are_refused() {
 fn what_a_model_has_of_its_own_is_no_field() {
     let folder = with_tokenizer("gpt2-wild");
     let said = issues(&lesson_with(&beside(&folder), r#"groups: { "fruit": ["apple"] }, corpus: Sentences(["a b"]),"#));
-    assert!(said.contains("groups: a lesson about a pretrained model or a recording has no groups; expected no groups"), "{said}");
+    assert!(
+        said.contains("groups: a lesson about a pretrained model or a recording has no groups; expected no groups"),
+        "{said}"
+    );
     assert!(said.contains("unknown field \"corpus\" in Lesson"), "{said}");
 }
 

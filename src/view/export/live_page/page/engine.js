@@ -560,5 +560,5 @@ const Engine = (() => {
     return all;
   }
 
-  return { matrix, row, get, dot, norm, order, softmax, seesIn, firstOf, baseOf, isRemoved, modeOf, gainOf, forward, reading, tensors, contribution, added, arrow, rows };
+  return { row, get, dot, norm, order, softmax, seesIn, firstOf, baseOf, isRemoved, modeOf, gainOf, forward, reading, tensors, contribution, added, arrow, rows };
 })();

@@ -49,9 +49,9 @@ fn panels_are_written_as_a_picture_and_on_pages() {
     assert!(picture.contains(">All heads<") && said.contains("y.svg: All heads, Weights"), "{said}");
     for (name, format) in [("x.html", "html"), ("x.live.html", "web"), ("x.md", "md"), ("x.ipynb", "ipynb")] {
         let (page, _) = write(name, format, &["--panels", "axes"]);
-        assert!(page.contains("Axis X: PC1"), "{format}");
+        assert!(page.contains("PC1: The direction in which"), "{format}");
     }
-    assert!(!write("z.html", "html", &[]).0.contains("Axis X: PC1"));
+    assert!(!write("z.html", "html", &[]).0.contains("PC1: The direction in which"));
 }
 
 #[test]

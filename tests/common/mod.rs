@@ -12,7 +12,6 @@ pub mod numerics;
 #[cfg(unix)]
 pub mod obstacles;
 pub mod recorded;
-pub mod recording;
 pub mod resaved;
 pub mod shares;
 pub mod snapshots;

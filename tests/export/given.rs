@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::common::chromium::ask;
 use crate::common::close::{Tolerance, assert_close_beside};
 use crate::common::folder::Folder;
-use crate::common::recording::recording;
+use crate::common::recorded::recording_of;
 use crate::common::top::at;
 use crate::web::{SIZE, TELEPHONE, as_web};
 
@@ -145,7 +145,7 @@ fn made(layers: usize, heads: usize, tokens: usize) -> (Folder, PathBuf) {
         (0..=layers).map(|layer| ["attentions", "hidden_states"].map(|part| format!("{part}.{layer}"))).collect();
     let attentions = names[..layers].iter().map(|[name, _]| (&name[..], &of_weights[..], weights.clone()));
     let states = names.iter().map(|[_, name]| (&name[..], &of_states[..], states.clone()));
-    recording(tokens, &[], &attentions.chain(states).collect::<Vec<_>>())
+    recording_of(tokens, &[], &attentions.chain(states).collect::<Vec<_>>())
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn a_weight_of_0_is_no_hidden_key_where_small_weights_were_left_out() {
         if has_mask {
             tensors.push(("mask.0", &[2, 2], vec![1.0, 0.0, 1.0, 1.0]));
         }
-        let (_folder, path) = recording(2, entries, &tensors);
+        let (_folder, path) = recording_of(2, entries, &tensors);
         let Some(shown) = asked(&recorded(&path), "", SIZE) else { return };
         let said = shown["weights"][0][1].as_str().expect("a title");
         assert_eq!(said.contains("does not see"), is_hidden, "{is_partial}, {has_mask}: {said}");

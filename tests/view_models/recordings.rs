@@ -24,7 +24,7 @@ use attune_view::view_model::stage::StageModel;
 use serde_json::Value;
 
 use crate::common::close::{Tolerance, assert_close_beside};
-use crate::common::recording::recording;
+use crate::common::recorded::recording_of;
 use crate::common::top::at;
 
 const FOLDERS: [&str; 9] =
@@ -169,7 +169,7 @@ type Tensor = (&'static str, &'static [usize], Vec<f32>);
 fn made(entries: &[(&str, &str)], more: &[Tensor]) -> Snapshot {
     let mut tensors: Vec<Tensor> = vec![("attentions.0", &[2, 4, 4], vec![0.25; 32])];
     tensors.extend_from_slice(more);
-    let (_folder, path) = recording(4, entries, &tensors);
+    let (_folder, path) = recording_of(4, entries, &tensors);
     kernel_of(&path).snapshot()
 }
 
@@ -234,7 +234,7 @@ fn no_equation_of_a_stretch_leaves_out_the_keys_that_are_not_shown() {
     let each = [1, TOKENS, 2];
     let mut tensors = vec![("attentions.0", &[1, TOKENS, TOKENS][..], vec![1.0 / TOKENS as f32; TOKENS * TOKENS])];
     tensors.extend(["queries.0", "keys.0", "values.0"].map(|name| (name, &each[..], waves(TOKENS * 2))));
-    let (_folder, path) = recording(TOKENS, &[], &tensors);
+    let (_folder, path) = recording_of(TOKENS, &[], &tensors);
     let computed = hold("stretch", &kernel_of(&path).snapshot());
     assert!(computed.contains(&Quantity::Score) && !computed.contains(&Quantity::Mix), "{computed:?}");
 }

@@ -165,6 +165,9 @@ fn the_card_of_a_number_ends_at_the_tensor_of_the_file() {
 /// A part of a recording, its shape, and its numbers.
 type Tensor = (&'static str, &'static [usize], Vec<f32>);
 
+/// Entries of the metadata, tensors, and a part of the line about them.
+type LineCase<'a> = (&'a [(&'a str, &'a str)], Vec<Tensor>, &'a str);
+
 /// The snapshot of a recording of 4 tokens: two heads that look everywhere alike, and more tensors.
 fn made(entries: &[(&str, &str)], more: &[Tensor]) -> Snapshot {
     let mut tensors: Vec<Tensor> = vec![("attentions.0", &[2, 4, 4], vec![0.25; 32])];
@@ -245,7 +248,7 @@ fn the_line_says_what_was_checked() {
     let even = |name| (name, &[2, 4, 2][..], vec![0.0; 16]);
     let sinks = |name| (name, &[2][..], vec![0.0; 2]);
     let partial: &[(&str, &str)] = &[("rows", "partial")];
-    let cases: [(&[(&str, &str)], Vec<Tensor>, &str); 6] = [
+    let cases: [LineCase<'_>; 6] = [
         (&[], vec![even("queries.0"), even("keys.0")], "Checked: 1 attention, each the softmax"),
         (&[], vec![even("queries.0"), even("keys.0"), second()], "Checked: 1 of 2 attentions as the softmax"),
         (&[], vec![second()], "Checked: all rows sum as they should; a proof needs queries and keys"),

@@ -160,11 +160,11 @@ fn the_axes_are_fitted_to_every_layer_and_to_no_first_token() {
             rows.extend(sentence.activations.blocks.iter().map(|block| row(&block.output, i)));
         }
         let (mean, along, total) = mean_and_variance(&rows, space.projection.axis(0));
-        assert_close(&name, space.projection.mean(), &mean, Tolerance::SINGLE_SUMS);
+        assert_close(name, space.projection.mean(), &mean, Tolerance::SINGLE_SUMS);
         let width = mean.len();
         let all = Matrix::from_fn(rows.len(), width, |i, j| rows[i][j] as f32);
         let share = Shares::of_variance(&space.projection, &all).expect("they vary").along(0);
-        assert_close(&name, share, along / total, Tolerance::SINGLE_SUMS);
+        assert_close(name, share, along / total, Tolerance::SINGLE_SUMS);
         // No other direction shows more: the axis is where they vary most.
         for other in 0..mean.len() {
             let unit: Vec<f32> = (0..mean.len()).map(|j| f32::from(u8::from(j == other))).collect();

@@ -63,7 +63,7 @@ fn attention_to_a_split_word_is_summed_and_from_it_is_the_mean() {
                             wanted += f64::from(of.cells.weight(query, key)) / queries.len() as f64;
                         }
                     }
-                    assert_close_beside(1.0, &name, found, wanted, Tolerance::SINGLE);
+                    assert_close_beside(1.0, name, found, wanted, Tolerance::SINGLE);
                 }
             }
         }
@@ -89,7 +89,7 @@ fn what_a_word_adds_is_the_length_of_what_its_pieces_add_together() {
                     let wanted = sum.iter().map(|x| x * x).sum::<f64>().sqrt();
                     assert_close_beside(
                         1.0 + wanted,
-                        &name,
+                        name,
                         map.cells.length(row, column),
                         wanted,
                         Tolerance::SINGLE_SUMS,
@@ -133,7 +133,7 @@ fn arcs_between_words_sum_to_one_and_pieces_have_no_place() {
                 let (direction, reading) = (Direction::LooksAt, Reading::default());
                 let found = arcs.arcs(&ShownArcs { word, direction, layer, head: Some(head.head), reading });
                 let sum: f32 = found.iter().map(|arc| arc.weight).sum();
-                assert_close(&name, sum, 1.0, Tolerance::SINGLE_PASS);
+                assert_close(name, sum, 1.0, Tolerance::SINGLE_PASS);
                 assert!(found.iter().all(|arc| placed.contains(&arc.pair.key)), "{name}: nothing goes to a piece");
             }
         }

@@ -163,6 +163,9 @@ fn logits_of_tokens_that_are_not_shown_are_no_answers() {
     assert_eq!(model(&snapshot).sentence.answers.logits.cols(), 0);
 }
 
+/// A tensor's name and its shape.
+type Shaped<'a> = (&'a str, &'a [usize]);
+
 #[test]
 fn a_text_of_another_form_is_named_and_not_shown() {
     let folder = Folder::new("other-form");
@@ -179,7 +182,7 @@ fn a_text_of_another_form_is_named_and_not_shown() {
     ];
     let same: Vec<(String, Vec<usize>)> =
         first.iter().map(|(name, shape, _)| (name.replacen('0', "1", 1), shape.to_vec())).collect();
-    let cases: [(&str, &[(&str, &[usize])]); 6] = [
+    let cases: [(&str, &[Shaped<'_>]); 6] = [
         ("", &[]),
         ("rows of logits", &[("1/logits", &[1, 4])]),
         ("logits or classes", &[("1/logits", &[2, 3])]),

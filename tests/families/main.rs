@@ -12,6 +12,7 @@ mod hostile;
 mod mistakes;
 mod origins;
 mod positions;
+mod translators;
 mod values;
 mod variants;
 

@@ -1,6 +1,7 @@
 //! A model's next word: the likeliest, or one drawn by its probability.
 
 use attune_engine::numerics::attention::Mask;
+use attune_engine::numerics::attention::distances::DistanceForm;
 use attune_engine::numerics::block::Attends;
 use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::model::generate::{CannotGenerate, NextWordChoice, Sampling, choose};
@@ -73,7 +74,8 @@ fn greedy_says_the_likeliest_word_each_time() {
 #[test]
 fn kept_keys_and_values_are_those_of_a_whole_pass_in_every_form() {
     let forms = [true, false].into_iter().flat_map(|distances| {
-        let layer = layer(|l| (l.mask, l.distances) = (Mask::Causal, distances.then_some(MAX_TOKENS)));
+        let layer =
+            layer(|l| (l.mask, l.distances) = (Mask::Causal, distances.then(|| DistanceForm::of_each(MAX_TOKENS))));
         block_forms(&layer)
     });
     let words = [3, 0, 7, 7, 1, 5];

@@ -473,7 +473,7 @@ impl Symbols<'_> {
             ("g", "") => self.scalar(Quantity::Gain.of_head(head, [])),
             ("B", _) => {
                 let [query, key, _] = self.entry.index;
-                let col = (attention.distances? + key).checked_sub(query + 1)?;
+                let col = (attention.distances?.tokens + key).checked_sub(query + 1)?;
                 self.scalar(Entry::parameter(TensorName::DistanceBias.of_block(block), parts.own, col))
             }
             ("W", "O") => {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use attune_engine::messages::counted;
 use attune_engine::numerics::attention::AttentionConfig;
+use attune_engine::numerics::attention::distances::DistanceForm;
 use attune_engine::numerics::block::{Attends, BlockConfig};
 use attune_engine::numerics::model::{Architecture, Pooling, Readout};
 use attune_engine::numerics::positions::Positions;
@@ -435,7 +436,7 @@ fn block(recording: &Recording, attention: Option<&Attention>, width: usize, tok
         scale: is_even,
         score_divisor: if is_even { 1.0 } else { scale.recip() },
         score_cap: recording.cap(attention, 0).ok().flatten(),
-        distances: attention.part(Part::ScoreBias).map(|_| tokens),
+        distances: attention.part(Part::ScoreBias).map(|_| DistanceForm::of_each(tokens)),
         ..none
     };
     let attends = if attention.side == Side::Cross { Attends::Source } else { Attends::OwnSentence };

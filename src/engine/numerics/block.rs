@@ -121,7 +121,7 @@ impl BlockConfig {
             ValueBias => (layer.projected && layer.bias, 1, values),
             OutputWeights => (layer.output, mixes, d),
             OutputBias => (layer.output && layer.output_bias, 1, d),
-            DistanceBias => (layer.distances.is_some(), layer.heads, layer.distance_count()),
+            DistanceBias => (layer.has_own_distances(), layer.heads, layer.distance_columns()),
             AttentionNormGain => (normed_attention, 1, d),
             AttentionNormBias => (normed_attention && has_shift, 1, d),
             AttentionOutputNormGain => (self.output_norms, 1, d),
@@ -136,9 +136,24 @@ impl BlockConfig {
             ForwardNormBias => (normed_forward && has_shift && self.branches != Branches::ParallelOneNorm, 1, d),
             ForwardOutputNormGain => (has_forward && self.output_norms, 1, d),
             ForwardOutputNormBias => (has_forward && self.output_norms && has_shift, 1, d),
-            Embedding | Positions | Segments | EmbeddingNormGain | EmbeddingNormBias | FinalNormGain
-            | FinalNormBias | TransformWeights | TransformBias | TransformNormGain | TransformNormBias
-            | LogitWeights | LogitBias => (false, 0, 0),
+            Embedding
+            | Positions
+            | Segments
+            | EmbeddingNormGain
+            | EmbeddingNormBias
+            | SourcePositions
+            | SourceEmbeddingNormGain
+            | SourceEmbeddingNormBias
+            | SourceNormGain
+            | SourceNormBias
+            | FinalNormGain
+            | FinalNormBias
+            | TransformWeights
+            | TransformBias
+            | TransformNormGain
+            | TransformNormBias
+            | LogitWeights
+            | LogitBias => (false, 0, 0),
         };
         exists.then_some((rows, cols))
     }

@@ -111,6 +111,12 @@ impl<S: Scalar> Matrix<S> {
         Self { rows, cols: columns.len(), values }
     }
 
+    /// Returns the matrix with every entry multiplied by a factor.
+    #[must_use]
+    pub fn scaled(&self, factor: S) -> Self {
+        Self::from_row_major(self.rows(), self.cols(), self.flat().iter().map(|&x| factor * x).collect())
+    }
+
     pub fn cast<R: Scalar>(&self) -> Matrix<R> {
         Matrix {
             rows: self.rows,

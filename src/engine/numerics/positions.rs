@@ -8,8 +8,10 @@ use crate::numerics::{Matrix, Scalar};
 pub enum Positions {
     /// No positions: attention sees a bag of words.
     None,
-    /// Fixed sines and cosines (Vaswani et al. 2017, section 3.5).
+    /// Fixed sines and cosines, which alternate (Vaswani et al. 2017, section 3.5).
     Sinusoidal,
+    /// The same waves, all sines before all cosines, as in Marian.
+    SinusoidalInHalves,
     /// A learned vector for each position.
     Learned,
 }
@@ -38,11 +40,34 @@ impl PositionRows {
     }
 }
 
-/// Computes `P[t, 2i] = sin(t / 10000^(2i/D))`, `P[t, 2i+1] = cos(t / 10000^(2i/D))`.
-pub fn sinusoidal<S: Scalar>(max_tokens: usize, width: usize) -> Matrix<S> {
-    const BASE: f64 = 10_000.0;
-    Matrix::from_fn(max_tokens, width, |t, j| {
-        let angle = t as f64 / BASE.powf((j / 2 * 2) as f64 / width as f64);
-        S::from_f64(if j % 2 == 0 { angle.sin() } else { angle.cos() })
-    })
+impl Positions {
+    /// Returns the number of the wave in a column of `P`, and whether it is the sine; `None` if positions are learned
+    /// or missing.
+    ///
+    /// ```text
+    /// P[t, 2i] = sin(t / 10000^(2i/D))     P[t, 2i + 1]   = cos(t / 10000^(2i/D))     alternating
+    /// P[t, i]  = sin(t / 10000^(2i/D))     P[t, ⌈D/2⌉ + i] = cos(t / 10000^(2i/D))     in halves
+    /// ```
+    pub fn wave(self, column: usize, width: usize) -> Option<(usize, bool)> {
+        match self {
+            Self::None | Self::Learned => None,
+            Self::Sinusoidal => Some((column / 2, column.is_multiple_of(2))),
+            Self::SinusoidalInHalves => {
+                let sines = width.div_ceil(2);
+                Some(if column < sines { (column, true) } else { (column - sines, false) })
+            }
+        }
+    }
+
+    /// Computes `P` (T_max, D) if it is not learned.
+    pub fn fixed<S: Scalar>(self, max_tokens: usize, width: usize) -> Option<Matrix<S>> {
+        const BASE: f64 = 10_000.0;
+        let is_fixed = matches!(self, Self::Sinusoidal | Self::SinusoidalInHalves);
+        let entry = |t: usize, j: usize| {
+            let (wave, is_sine) = self.wave(j, width).unwrap_or_default();
+            let angle = t as f64 / BASE.powf((2 * wave) as f64 / width as f64);
+            S::from_f64(if is_sine { angle.sin() } else { angle.cos() })
+        };
+        is_fixed.then(|| Matrix::from_fn(max_tokens, width, entry))
+    }
 }

@@ -11,7 +11,7 @@ use crate::messages::counted;
 use crate::numerics::model::{Architecture, Readout};
 use crate::numerics::params::TensorId;
 use crate::pretrained::cache::Absent;
-use crate::pretrained::config::{CONFIG_BYTES_MAX, Config, Family, architecture, wanted};
+use crate::pretrained::config::{CONFIG_BYTES_MAX, Config, Family, architecture, of_two_towers, wanted};
 use crate::pretrained::contents::without_config;
 use crate::pretrained::load::{ModelFile, shape};
 use crate::pretrained::refusal::{Refusal, quoted};
@@ -82,6 +82,9 @@ impl ModelFolder {
         let text = text_if_there(path, CONFIG, CONFIG_BYTES_MAX)?;
         let text = text.ok_or_else(|| without_config(path))?;
         let config = Config::parse(&text).map_err(|refusal| refusal.in_file(CONFIG))?;
+        if config.architecture.has_source() {
+            return Err(of_two_towers(config.family).in_file(CONFIG));
+        }
         let tokenizer = tokenizer(path, &text);
         let (architecture, has_head) = shape(path, &config)?;
         let (name, path, absent) = (name(path), path.to_owned(), None);

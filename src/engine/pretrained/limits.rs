@@ -11,3 +11,5 @@ pub const HIDDEN_MAX: usize = 4 * WIDTH_MAX;
 pub const VOCABULARY_MAX: usize = 1_000_000;
 pub const POSITIONS_MAX: usize = 65_536;
 pub const TYPES_MAX: usize = 1024;
+/// Largest number of buckets of distances.
+pub const BUCKETS_MAX: usize = 4096;

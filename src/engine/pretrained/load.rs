@@ -19,6 +19,8 @@ use super::quantised;
 use super::refusal::{Refusal, quoted};
 use super::safetensors::{Dtype, FileTensor, ShardIndex, TensorReader, TensorSource, bytes_read};
 use super::texts::{CONFIG, INDEX, WEIGHTS, plain, text};
+use super::writing;
+use crate::numerics::model::generate::WritingRules;
 use crate::numerics::model::{Architecture, AttentionModel, Candidates, Classes, Readout};
 use crate::numerics::packed::NumberType;
 use crate::numerics::params::{Parameters, TensorId, TensorName};
@@ -44,6 +46,8 @@ pub struct Pretrained {
     pub files: Vec<ModelFile>,
     /// Whether its readout is trained. Without a head, a word is likely if the output is similar to its vector.
     pub has_head: bool,
+    /// Rules of what it writes.
+    pub rules: WritingRules,
 }
 
 /// A file of a model.
@@ -81,7 +85,7 @@ impl Pretrained {
     /// Returns the model that the engine runs, which chooses among all words of the vocabulary.
     pub fn model(&self) -> AttentionModel<f32> {
         let classes = Classes::Words(Candidates::all(self.embedding.rows()));
-        AttentionModel::new(self.architecture.clone(), self.embedding.clone(), classes)
+        AttentionModel::new(self.architecture.clone(), self.embedding.clone(), classes).with_rules(self.rules.clone())
     }
 
     /// Returns the origin of an entry of a tensor; `None` if no file has it, such as the zeros of a readout's bias.
@@ -146,20 +150,24 @@ impl std::fmt::Display for LoadStopped {
 pub fn load(folder: &Path, watch: &mut dyn FnMut(LoadProgress) -> bool) -> Result<Pretrained, LoadStopped> {
     let config_text = text(folder, CONFIG, CONFIG_BYTES_MAX)?;
     let config = Config::parse(&config_text).map_err(|refusal| refusal.in_file(CONFIG))?;
+    let rules = writing::rules(folder, &config, &config_text)?;
     let (mut sources, index) = open(folder)?;
     let found = found(folder, &config, &sources)?;
     let (readout, has_head) = readout(&config, &found);
     let architecture = architecture(&config, readout);
     let shapes = architecture.shapes(config.vocabulary, config.vocabulary);
     let mut wanted = wanted(&config, &architecture);
-    wanted.retain(|(id, ..)| has_head || id.name != TensorName::LogitBias);
+    // A model that was saved without its head adds nothing to its logits.
+    let has_bias = has_head && !(config.architecture.has_source() && !found.has(TensorName::LogitBias));
+    wanted.retain(|(id, ..)| has_bias || id.name != TensorName::LogitBias);
     let origins = Origins::find(&found, &wanted, &config).map_err(|refusal| name_file(refusal, &sources))?;
     let parts = parts(&origins);
     // A copy of the table as the readout's own weights. It is not used, but must be equal.
-    let twin = found.of(TensorName::LogitWeights.into()).filter(|_| config.is_tied());
+    let twin = found.of(TensorName::LogitWeights.into()).filter(|_| architecture.readout.is_by_static_vectors());
     let twin = twin.map(|(file, twin)| (file, twin.clone()));
     let is_used = |file, name: &str| {
-        parts.contains_key(&(file, name)) || twin.as_ref().is_some_and(|(_, twin)| twin.name == name)
+        let is_twin = twin.as_ref().is_some_and(|(_, twin)| twin.name == name);
+        parts.contains_key(&(file, name)) || is_twin || found.is_again(name)
     };
     check_unused(&sources, is_used)?;
 
@@ -198,7 +206,8 @@ pub fn load(folder: &Path, watch: &mut dyn FnMut(LoadProgress) -> bool) -> Resul
     let mut files: Vec<ModelFile> = sources.into_iter().map(Open::into_file).collect();
     let texts = std::iter::once((CONFIG, &config_text)).chain(index.iter().map(|text| (INDEX, text)));
     files.extend(texts.map(|(name, text)| ModelFile::of_text(name, text)));
-    Ok(Pretrained { config, architecture, embedding, parameters: Arc::new(parameters), origins, files, has_head })
+    let parameters = Arc::new(parameters);
+    Ok(Pretrained { config, architecture, embedding, parameters, origins, files, has_head, rules })
 }
 
 /// Returns the shape of a folder's model, from its config and the headers of its files, and whether its readout is
@@ -216,7 +225,7 @@ pub fn shape(folder: &Path, config: &Config) -> Result<(Architecture, bool), Ref
 fn found<'a>(folder: &Path, config: &Config, sources: &'a [Open]) -> Result<FoundTensors<'a>, Refusal> {
     let of_config = || text(folder, CONFIG, CONFIG_BYTES_MAX).ok();
     let refused = quantised::refusal(tensors(sources).map(|(_, tensor)| tensor), of_config);
-    let found = refused.map_or_else(|| FoundTensors::new(config.family, tensors(sources)), Err);
+    let found = refused.map_or_else(|| FoundTensors::new(config, tensors(sources)), Err);
     found.map_err(|refusal| name_file(refusal, sources))
 }
 
@@ -290,6 +299,11 @@ fn open_one(folder: &Path, name: &str) -> Result<Open, Refusal> {
 /// Returns the readout, and whether the files have it. A model without the layer before its readout is a bare one.
 fn readout(config: &Config, found: &FoundTensors<'_>) -> (Readout, bool) {
     let readout = config.architecture.readout;
+    if config.architecture.has_source() {
+        // Configs of these families do not say reliably whether the head is tied; the files do.
+        let is_own = found.has(TensorName::LogitWeights);
+        return (if is_own { Readout::Linear } else { Readout::Tied }, true);
+    }
     let has_own = readout.activation().is_none() || found.has(TensorName::TransformWeights);
     let has_weights = readout.activation().is_none() || config.is_tied() || found.has(TensorName::LogitWeights);
     if has_own && has_weights { (readout, true) } else { (Readout::Tied, false) }
@@ -390,14 +404,6 @@ impl Model {
             TensorName::Embedding => self.table.cols(),
             _ => self.parameters.spec(id).map_or(0, |spec| spec.cols),
         };
-        if let TensorLayout::Buckets(buckets) = layout {
-            let of_here = |distance: &usize| (row..row + rows.nrows()).contains(&buckets.bucket(*distance));
-            for distance in (0..cols).filter(of_here) {
-                let bucket = rows.subrows(buckets.bucket(distance) - row, 1);
-                self.set(id, (0, distance), bucket.transpose());
-            }
-            return;
-        }
         for OutputRun { in_file, in_engine, count } in layout.runs(cols) {
             if is_vector || !layout.is_turned() {
                 self.set(id, (row, in_engine), rows.subcols(in_file, count));

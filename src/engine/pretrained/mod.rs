@@ -21,6 +21,7 @@ pub mod safetensors;
 pub(crate) mod texts;
 pub mod tokenizer;
 mod wrapper;
+pub mod writing;
 
 pub use config::{Config, Family};
 pub use load::{Pretrained, load};

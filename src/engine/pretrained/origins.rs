@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::config::{Config, Family};
-use super::names::{DistanceBuckets, End, NamedTensors, OF_HEAD, RowLayout, TensorLayout};
+use super::names::{End, NamedTensors, OF_HEAD, RowLayout, TensorLayout};
 use super::refusal::{Refusal, quoted, shape};
 use super::safetensors::{FileTensor, bytes_read, not_read};
 use super::wrapper;
@@ -12,6 +12,8 @@ use crate::numerics::params::{Layer, Start, TensorId, TensorName};
 /// The tensors of all files of a model, by the names of the tables.
 pub struct FoundTensors<'a> {
     family: Family,
+    /// Number of blocks of the source.
+    sources: usize,
     tensors: BTreeMap<String, (usize, &'a FileTensor)>,
     /// Names of tensors that are copies of others under an alias.
     again: Vec<&'a str>,
@@ -25,11 +27,12 @@ impl<'a> FoundTensors<'a> {
     /// # Errors
     /// If two have the same name in the table, or the files have several models or an adapter.
     pub fn new(
-        family: Family,
+        config: &Config,
         tensors: impl Iterator<Item = (usize, &'a FileTensor)> + Clone,
     ) -> Result<Self, Refusal> {
+        let (family, sources) = (config.family, config.architecture.source_blocks.len());
         let wrapper = wrapper::find(family, tensors.clone().map(|(_, tensor)| &*tensor.name))?;
-        let mut found = Self { family, tensors: BTreeMap::new(), again: Vec::new(), wrapper };
+        let mut found = Self { family, sources, tensors: BTreeMap::new(), again: Vec::new(), wrapper };
         for (file, tensor) in tensors {
             let own = found.wrapper.as_deref().and_then(|wrapper| tensor.name.strip_prefix(wrapper));
             let name = family.names().canonical(own.unwrap_or(&tensor.name));
@@ -55,23 +58,34 @@ impl<'a> FoundTensors<'a> {
 
     /// Returns the file's tensor for one of the engine, with the number of its file.
     pub fn of(&self, id: TensorId) -> Option<(usize, &'a FileTensor)> {
-        self.tensors.get(&self.family.written(id)?).copied()
+        self.tensors.get(&self.family.written(id, self.sources)?).copied()
+    }
+
+    /// Returns whether a tensor of the files is a copy of another under an alias.
+    pub fn is_again(&self, name: &str) -> bool {
+        self.again.contains(&name)
     }
 
     /// Returns a tensor of a layer that the config does not mention. Leaving it out would change the model.
     fn beyond(&self, wanted: &[(TensorId, usize, usize)], config: &Config) -> Option<&'a str> {
         let wanted: BTreeSet<TensorId> = wanted.iter().map(|(id, ..)| *id).collect();
         let names = TensorName::ALL.iter().filter(|name| name.is_of_a_block());
-        let ids = names.flat_map(|name| (0..config.layers()).map(|layer| name.of_block(layer)));
+        let blocks = config.architecture.numbered_blocks().count();
+        let ids = names.flat_map(|name| (0..blocks).map(|block| name.of_block(block)));
         ids.filter(|id| !wanted.contains(id)).find_map(|id| Some(&*self.of(id)?.1.name))
     }
 }
 
 impl Config {
+    /// Returns the number of blocks of the source.
+    fn sources(&self) -> usize {
+        self.architecture.source_blocks.len()
+    }
+
     /// Returns the layout of a tensor of the engine in the family's files.
     fn layout(&self, id: TensorId) -> TensorLayout {
-        let Some((row, end)) = self.family.names().row(id.name) else { return TensorLayout::Same };
-        let block = self.architecture.blocks.get(id.block);
+        let Some((row, end)) = self.family.names().row(id, self.sources()) else { return TensorLayout::Same };
+        let block = self.architecture.numbered_blocks().nth(id.block).map(|(_, block)| block);
         match row.layout {
             RowLayout::Transposed if end == End::Weight => TensorLayout::Transposed,
             RowLayout::Same | RowLayout::Transposed => TensorLayout::Same,
@@ -84,10 +98,6 @@ impl Config {
                 let attention = block.map(|block| &block.attention);
                 let turned = attention.and_then(|it| it.rotary).map_or(0, |rotary| rotary.width);
                 TensorLayout::Pairs { width: attention.map_or(1, |it| it.key_width), turned }
-            }
-            RowLayout::Buckets => {
-                let tokens = block.and_then(|block| block.attention.distances).unwrap_or(1);
-                TensorLayout::Buckets(DistanceBuckets { tokens })
             }
             RowLayout::Stacked => {
                 let height = |row: &NamedTensors| Some(block?.shape(end.of(row)?)?.1);
@@ -109,7 +119,7 @@ impl Config {
         let prefix = self.family.names().prefixes[0];
         let mut tensors = BTreeMap::new();
         for &(id, rows, cols) in wanted {
-            let Some(name) = self.family.written(id) else { continue };
+            let Some(name) = self.family.written(id, self.sources()) else { continue };
             // Tensors of a head have no prefix.
             let is_of_model = id.name.layer() != Layer::Readout
                 || matches!(id.name, TensorName::FinalNormGain | TensorName::FinalNormBias);
@@ -192,7 +202,7 @@ impl Origins {
                 Some((file, tensor)) => {
                     origins.of.insert(id, origin(file, tensor, config.layout(id), (rows, cols), config)?);
                 }
-                None => missing.extend(found.family.written(id)),
+                None => missing.extend(found.family.written(id, found.sources)),
             }
         }
         // Several tensors of the engine may come from one of the files.

@@ -29,7 +29,7 @@ pub(super) fn find<'a>(
             Refusal::new("the weights of an adapter", "weights that stand by themselves", advice).of_tensor(name)
         );
     }
-    let Some(table) = family.written(TensorName::Embedding.into()) else { return Ok(None) };
+    let Some(table) = family.written(TensorName::Embedding.into(), 0) else { return Ok(None) };
     let before = |name: &'a str| name.strip_suffix(&*table).filter(|before| before.is_empty() || before.ends_with('.'));
     let found: BTreeSet<&str> = names.filter_map(before).collect();
     let prefixes = family.names().prefixes;

@@ -249,7 +249,7 @@ fn forms_of_today(architecture: &Architecture) -> Vec<(FieldPath, String)> {
     let usual = NormForm::layer(block.norm_form.epsilon);
     let number = |found: Option<f64>| found.map(|number| number.to_string());
     let said = |is_said: bool, found: &str| is_said.then(|| found.to_owned());
-    let forms: [(FieldPath, Option<String>); 16] = [
+    let forms: [(FieldPath, Option<String>); 17] = [
         (&["model", "key_value_heads"], (layer.group_size > 1).then(|| layer.key_value_heads().to_string())),
         (&["model", "output_bias"], said(layer.output_bias != layer.bias, "a value other than that of bias")),
         (&["model", "query_key_norm"], said(layer.query_key_norm.is_some(), "a norm of queries and keys")),
@@ -266,6 +266,7 @@ fn forms_of_today(architecture: &Architecture) -> Vec<(FieldPath, String)> {
         (&["model", "activation"], said(block.activation == Activation::Silu, "Silu")),
         (&["model", "embedding_scale"], number(architecture.embedding_scale)),
         (&["model", "logit_cap"], number(architecture.logit_cap)),
+        (&["model", "logit_scale"], number(architecture.logit_scale)),
     ];
     forms.into_iter().filter_map(|(field, found)| Some((field, found?))).collect()
 }

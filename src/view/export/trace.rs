@@ -178,7 +178,7 @@ fn add_attention<M: SerializeMap>(map: &mut Entries<M>, layer: &AttentionConfig)
     map.some("score_cap", layer.score_cap)?;
     map.some("window", (layer.window != Window::ALL).then_some([layer.window.before, layer.window.after]))?;
     // These properties change the formula of scores in ways that `scale` does not express.
-    map.some("distances", layer.distances)?;
+    map.some("distances", layer.distances.map(|form| form.tokens))?;
     let is_needed = layer.distances.is_some() || layer.score_cap.is_some();
     map.some("temperature", is_needed.then_some(layer.temperature))?;
     map.add("mask", layer.mask.to_string())?;
@@ -212,10 +212,11 @@ impl Serialize for TraceConfig<'_> {
         map.add("blocks", config.numbered_blocks().map(|(_, block)| Block(block)).collect::<Vec<_>>())?;
         let positions = match config.positions {
             Positions::None => "none",
-            Positions::Sinusoidal => "sinusoidal",
+            Positions::Sinusoidal | Positions::SinusoidalInHalves => "sinusoidal",
             Positions::Learned => "learned",
         };
         map.add("positions", positions)?;
+        map.some("position_order", (config.positions == Positions::SinusoidalInHalves).then_some("halves"))?;
         map.add("max_tokens", config.max_tokens)?;
         let objective = match lesson.objective {
             Objective::MaskedWord { .. } => "masked word",
@@ -228,8 +229,10 @@ impl Serialize for TraceConfig<'_> {
         map.unless(0.0, "keep", lesson.costs.keep)?;
         map.some("embedding_norm", config.embedding_norm.then_some(true))?;
         map.some("final_norm", config.final_norm.then_some(true))?;
+        map.some("source_norm", config.source.final_norm.then_some(true))?;
         map.norm(config.norm_form)?;
         map.some("embedding_scale", config.embedding_scale)?;
+        map.some("logit_scale", config.logit_scale)?;
         map.some("logit_cap", config.logit_cap)?;
         add_readout(&mut map, config)?;
         map.add("source_blocks", config.source_blocks.len())?;
@@ -375,9 +378,12 @@ impl Serialize for Tensors<'_> {
             shape: vec![tokens.len(), nothing.len()],
             rows: tokens.iter().map(vector).collect::<Vec<_>>(),
         };
-        if let (Some(words), Some(x)) = (&sentence.source, &activations.source) {
+        if let (Some(words), Some(source)) = (&sentence.source, &activations.source) {
             map.serialize_entry("E[source]", &static_of(words))?;
-            map.serialize_entry("X[source]", &tensor(x))?;
+            if let Some(embedded) = &source.embedded {
+                map.serialize_entry("embedded[source]", &tensor(embedded))?;
+            }
+            map.serialize_entry("X[source]", &tensor(&source.input))?;
         }
         map.serialize_entry("E[tokens]", &static_of(&sentence.tokens))?;
         if let Some(embedded) = &activations.embedded {

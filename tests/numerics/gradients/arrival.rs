@@ -1,6 +1,7 @@
 //! Gradients of what makes vectors arrive: distances in the loss, and distances between words in the scores.
 
 use attune_engine::numerics::attention::Mask;
+use attune_engine::numerics::attention::distances::DistanceForm;
 use attune_engine::numerics::model::{Architecture, Batch, Candidates, Classes, Masking, Pooling, Readout};
 use attune_engine::numerics::params::TensorName;
 use attune_engine::numerics::positions::Positions;
@@ -66,7 +67,8 @@ fn of_a_sentence_that_is_read_by_its_last_word_the_others_stay() {
 #[test]
 fn distances_between_words_count_in_every_layer() {
     for mask in [Mask::None, Mask::Causal] {
-        let distant = layer(|l| (l.distances, l.mask, l.temperature) = (Some(MAX_TOKENS), mask, 0.6));
+        let distant =
+            layer(|l| (l.distances, l.mask, l.temperature) = (Some(DistanceForm::of_each(MAX_TOKENS)), mask, 0.6));
         let built = architecture(|a| {
             a.positions = Positions::None;
             a.blocks = vec![crate::common::numerics::block(|b| b.attention = distant.clone()); 2];

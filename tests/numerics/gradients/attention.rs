@@ -1,6 +1,7 @@
 //! Attention in every form, over short sentences, which go through tiles, and long ones, which go
 //! through panels.
 
+use attune_engine::numerics::attention::distances::{DistanceBuckets, DistanceForm};
 use attune_engine::numerics::attention::{AttentionConfig, Mask, QueryKeyNorm, Rotary, RotaryScaling, Window};
 use attune_engine::numerics::block::{Attends, BlockConfig};
 use attune_engine::numerics::norm::NormForm;
@@ -29,6 +30,17 @@ fn rotary(width: usize, scaling: RotaryScaling) -> Rotary {
 /// Frequencies of a head of a few columns, of which some are scaled in part.
 fn llama3() -> RotaryScaling {
     RotaryScaling::Llama3 { factor: 8.0, low: 0.5, high: 2.0, tokens: 6.0 }
+}
+
+/// A number for each distance.
+fn each(tokens: usize) -> Option<DistanceForm> {
+    Some(DistanceForm::of_each(tokens))
+}
+
+/// Numbers that distances share: each of three before the query, and two for all that are further.
+fn buckets(count: usize, both_directions: bool) -> Option<DistanceForm> {
+    let buckets = DistanceBuckets { count, most: 5, both_directions };
+    Some(DistanceForm { tokens: 7, buckets: Some(buckets), table: None })
 }
 
 fn own_norm(each_head: bool) -> QueryKeyNorm {
@@ -65,16 +77,21 @@ fn forms() -> Vec<Form> {
             }),
         ),
         ("below a bound", layer(|l| (l.score_cap, l.temperature) = (Some(0.3), 0.8))),
-        ("below a bound, distances count", layer(|l| (l.score_cap, l.distances) = (Some(0.2), Some(6)))),
+        ("below a bound, distances count", layer(|l| (l.score_cap, l.distances) = (Some(0.2), each(6)))),
         ("a window before", layer(|l| l.window = Window { before: Some(1), after: None })),
         ("a window on both sides", layer(|l| l.window = Window { before: Some(1), after: Some(0) })),
         ("no scale", layer(|l| l.scale = false)),
         ("sharp", layer(|l| l.temperature = 0.3)),
         ("with a divisor", layer(|l| (l.score_divisor, l.temperature) = (3.0, 0.6))),
-        ("distances count", layer(|l| (l.distances, l.temperature) = (Some(6), 0.7))),
+        ("distances count", layer(|l| (l.distances, l.temperature) = (each(6), 0.7))),
+        ("buckets of distances count", layer(|l| (l.distances, l.temperature) = (buckets(7, true), 0.7))),
+        (
+            "buckets of distances before count",
+            layer(|l| (l.distances, l.mask, l.scale) = (buckets(6, false), Mask::Causal, false)),
+        ),
         (
             "distances count, with a divisor",
-            layer(|l| (l.distances, l.score_divisor, l.temperature) = (Some(6), 0.5, 0.7)),
+            layer(|l| (l.distances, l.score_divisor, l.temperature) = (each(6), 0.5, 0.7)),
         ),
         ("even, not scaled", layer(|l| (l.temperature, l.scale) = (2.5, false))),
         ("one wide head", heads(1, 5, 5)),
@@ -123,7 +140,7 @@ fn self_attention_of_long_sentences() {
             check_self(&format!("{lengths:?}, {mask:?}"), narrow, lengths);
         }
     }
-    check_self("distances", layer(|l| (l.mask, l.distances) = (Mask::Causal, Some(longest + 3))), LONG[1]);
+    check_self("distances", layer(|l| (l.mask, l.distances) = (Mask::Causal, each(longest + 3))), LONG[1]);
     check_self("two heads", layer(|l| l.mask = Mask::Causal), LONG[0]);
     let today = layer(|l| {
         (l.heads, l.group_size, l.key_width, l.score_cap, l.mask) = (2, 2, 2, Some(0.4), Mask::Causal);

@@ -2,17 +2,18 @@
 
 use attune_engine::numerics::activation::Activation;
 use attune_engine::numerics::attention::Mask;
+use attune_engine::numerics::attention::distances::{DistanceBuckets, DistanceForm};
 use attune_engine::numerics::block::{Attends, BlockConfig, Norm};
-use attune_engine::numerics::model::{Architecture, Batch, Candidates, Classes, Pooling, Readout};
+use attune_engine::numerics::model::{Architecture, Batch, Candidates, Classes, Pooling, Readout, SourceForm};
 use attune_engine::numerics::norm::NormForm;
 use attune_engine::numerics::optimiser::{Optimiser, OptimiserConfig};
 use attune_engine::numerics::params::TensorName;
-use attune_engine::numerics::positions::Positions;
+use attune_engine::numerics::positions::{PositionRows, Positions};
 
 use crate::common::close::Tolerance;
 use crate::common::numerics::differences::{central_differences, check, compare};
 use crate::common::numerics::{
-    FEED_FORWARD, NORMS, Net, VOCABULARY, architecture, batches, block, block_forms, layer, with, words,
+    FEED_FORWARD, MAX_TOKENS, NORMS, Net, VOCABULARY, architecture, batches, block, block_forms, layer, with, words,
 };
 
 /// The loss by the entries of the parameters.
@@ -40,7 +41,8 @@ pub const READOUTS: [Readout; 4] = [
     Readout::TransformedLinear(Activation::Gelu),
 ];
 
-pub const POSITIONS: [Positions; 3] = [Positions::None, Positions::Sinusoidal, Positions::Learned];
+pub const POSITIONS: [Positions; 4] =
+    [Positions::None, Positions::Sinusoidal, Positions::SinusoidalInHalves, Positions::Learned];
 
 /// Readout, trained embeddings and positions: all that stands around the blocks.
 fn surroundings(mut check: impl FnMut(Readout, bool, Positions)) {
@@ -180,6 +182,61 @@ fn pairs_of_sentences() {
             }
             let normed = encoder_decoder(norm, feed_forward);
             check_model(Architecture { embedding_norm: true, final_norm: true, ..normed }, words(), &batches::pairs());
+        }
+    }
+}
+
+/// The parts of the source's own, each alone and all together, in towers of other depths.
+#[test]
+fn towers_of_their_own_form() {
+    let parts = [
+        SourceForm { positions: true, ..SourceForm::default() },
+        SourceForm { embedding_norm: true, ..SourceForm::default() },
+        SourceForm { final_norm: true, ..SourceForm::default() },
+        SourceForm { positions: true, embedding_norm: true, final_norm: true },
+    ];
+    for norm in NORMS {
+        for source in parts {
+            let mut built = encoder_decoder(norm, Some(3));
+            built.source_blocks.truncate(1);
+            built.blocks = [&built.blocks[..], &built.blocks[..]].concat();
+            built.position_rows = PositionRows { first: 2, filler: None };
+            built.embedding_scale = Some(1.7);
+            check_model(Architecture { source, embedding_norm: true, ..built }, words(), &batches::pairs());
+        }
+    }
+}
+
+/// Each tower has one table of distances, which all of its blocks of self-attention read.
+#[test]
+fn a_table_of_distances_for_each_tower() {
+    let form = |table, both_directions| {
+        let buckets = DistanceBuckets { count: 6, most: 5, both_directions };
+        Some(DistanceForm { tokens: MAX_TOKENS, buckets: Some(buckets), table })
+    };
+    let mut built = encoder_decoder(Norm::Pre, Some(3));
+    built.blocks = [&built.blocks[..], &built.blocks[..]].concat();
+    let heads = built.source_blocks[0].attention.heads;
+    for (at, block) in built.source_blocks.iter_mut().enumerate() {
+        block.attention.heads = heads;
+        block.attention.distances = form((at > 0).then_some(0), true);
+    }
+    let first = built.source_blocks.len();
+    for (at, block) in built.blocks.iter_mut().enumerate().step_by(2) {
+        block.attention.distances = form((at > 0).then_some(first), false);
+    }
+    check_model(built, words(), &batches::pairs());
+}
+
+#[test]
+fn logits_with_a_factor() {
+    for readout in [Readout::Tied, Readout::Linear] {
+        for train_embedding in [true, false] {
+            let logit_scale = Some(0.6);
+            let built = architecture(|a| {
+                (a.readout, a.train_embedding, a.logit_scale) = (readout, train_embedding, logit_scale)
+            });
+            check_model(built, words(), &batches::next());
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use attune_engine::numerics::attention::AttentionConfig;
+use attune_engine::numerics::attention::distances::DistanceForm;
 use attune_engine::numerics::block::BlockConfig;
 use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::model::{
@@ -31,7 +32,7 @@ fn model<S: Scalar>() -> AttentionModel<S> {
         key_width: size(&FIXTURE["d_k"]),
         value_width: size(&FIXTURE["d_v"]),
         temperature: number(&FIXTURE["temperature"]),
-        distances: Some(max_tokens),
+        distances: Some(DistanceForm::of_each(max_tokens)),
         ..AttentionConfig::multi_head(width, 1)
     };
     let built = Architecture {

@@ -4,7 +4,7 @@ use attune_engine::numerics::Scalar;
 use attune_engine::numerics::attention::{AttentionConfig, Mask, MaskTable};
 use attune_engine::numerics::block::{Attends, BlockConfig};
 use attune_engine::numerics::params::Parameters;
-use attune_engine::numerics::positions::sinusoidal;
+use attune_engine::numerics::positions::Positions;
 use attune_engine::numerics::projection::Projection;
 use attune_engine::numerics::shares::Shares;
 use serde_json::Value;
@@ -88,7 +88,7 @@ fn every_form_agrees_in_single_precision() {
 #[test]
 fn sinusoidal_positions_agree() {
     let expected = matrix(&FIXTURE["positions"]);
-    let found = sinusoidal::<f64>(expected.rows(), expected.cols());
+    let found = Positions::Sinusoidal.fixed::<f64>(expected.rows(), expected.cols()).expect("waves");
     assert_close("positions", found.flat(), &FIXTURE["positions"], EXACT);
 }
 

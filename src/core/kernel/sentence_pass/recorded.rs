@@ -10,7 +10,7 @@ use std::sync::Arc;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::contributions::Contributions;
 use attune_engine::numerics::model::Activations;
-use attune_engine::numerics::model::activations::{Arithmetic, BlockActivations, HeadActivations};
+use attune_engine::numerics::model::activations::{Arithmetic, BlockActivations, HeadActivations, SourceActivations};
 use attune_engine::numerics::spread::Spread;
 use attune_engine::numerics::table::Table;
 use attune_engine::numerics::vectors::add_scaled;
@@ -146,7 +146,11 @@ impl RecordedPass {
             activations: Activations {
                 embedded: None,
                 input: own.clone(),
-                source: source.clone(),
+                source: source.clone().map(|source| SourceActivations {
+                    embedded: None,
+                    memory: source.clone(),
+                    input: source,
+                }),
                 blocks: Vec::new(),
                 output: own.clone(),
             },

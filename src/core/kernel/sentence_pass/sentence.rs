@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use attune_engine::messages::nearest;
 use attune_engine::numerics::Matrix;
+use attune_engine::numerics::attention::distances::DistanceForm;
 use attune_engine::numerics::block::BlockConfig;
 use attune_engine::numerics::contributions::Contributions;
 use attune_engine::numerics::model::activations::{Arithmetic, distance_scores};
@@ -128,7 +129,7 @@ impl SentenceFrame {
         let words: Vec<Option<usize>> = pass.tokens.iter().map(|token| token.word).collect();
         let static_neighbours =
             if pass.has_states() { near(space, input, &words) } else { vec![Neighbours::default(); words.len()] };
-        let source_start = pass.activations.source.as_ref().map(|source| sight.points(source));
+        let source_start = pass.activations.source.as_ref().map(|source| sight.points(&source.input));
         let start = sight.points(input);
         Self { start, source_start, static_neighbours, ..Self::of_recorded(sentence, pass) }
     }
@@ -265,13 +266,14 @@ pub(super) fn arithmetic_of(
 ) -> Vec<Arithmetic<f32>> {
     let scale = interventions.score_scale(config);
     let temperature = interventions.temperature_of(config);
+    let layer = &config.attention;
     let mut biases = parameters
-        .values_of(TensorName::DistanceBias.of_block(b))
-        .chunks_exact(config.attention.distance_count().max(1));
+        .values_of(TensorName::DistanceBias.of_block(layer.distance_block(b)))
+        .chunks_exact(layer.distance_columns().max(1));
     let of_head = |head: &HeadActivations<f32>| {
         let (queries, keys) = (head.query.rows(), head.key.rows());
-        let distances = biases.next().map(|bias| distance_scores(bias, temperature, queries, keys));
-        Arithmetic::of(head, scale, distances)
+        let of_row = |(form, bias): (DistanceForm, _)| distance_scores(form, bias, temperature, queries, keys);
+        Arithmetic::of(head, scale, layer.distances.zip(biases.next()).map(of_row))
     };
     block.heads.iter().map(of_head).collect()
 }

@@ -69,7 +69,9 @@ fn forms(
     let attention = &block.attention;
     let positions = match architecture.positions {
         Positions::Learned => format!("a learned vector for each of {max_tokens} positions is added"),
-        Positions::Sinusoidal => "sines and cosines of the position are added".to_owned(),
+        Positions::Sinusoidal | Positions::SinusoidalInHalves => {
+            "sines and cosines of the position are added".to_owned()
+        }
         Positions::None => turns(attention),
     };
     let mut scale = scaled_by(attention);

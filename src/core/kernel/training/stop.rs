@@ -118,7 +118,7 @@ pub fn first_not_finite(
     logits: &Matrix<f32>,
 ) -> Option<ActivationId> {
     let whole = |name, matrix| (!is_finite(matrix)).then_some(ActivationId { name, part: OverflowPart::Whole });
-    let source = || whole(SOURCE, activations.source.as_ref()?);
+    let source = || whole(SOURCE, &activations.source.as_ref()?.input);
     source()
         .or_else(|| whole(INPUT, &activations.input))
         .or_else(|| first_in_blocks(architecture, interventions, activations))

@@ -5,9 +5,10 @@ use std::ops::RangeInclusive;
 
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::activation::Activation;
+use attune_engine::numerics::attention::distances::DistanceForm;
 use attune_engine::numerics::attention::{Mask, Window};
 use attune_engine::numerics::block::{Attends, BlockConfig};
-use attune_engine::numerics::model::{Architecture, DistanceCosts, Pooling, Readout};
+use attune_engine::numerics::model::{Architecture, DistanceCosts, Pooling, Readout, SourceForm};
 use attune_engine::numerics::optimiser::Method;
 use attune_engine::numerics::params::{TensorId, TensorName};
 use attune_engine::numerics::positions::{PositionRows, Positions};
@@ -94,6 +95,7 @@ fn read_fields<'s>(record: &mut Record<'s>, dim: Option<usize>, groups: Option<&
             final_norm: final_norm?,
             norm_form: layers.block.norm_form,
             embedding_scale: embedding_scale?,
+            source: SourceForm::default(),
             train_embedding: train_embedding?,
             source_blocks,
             blocks,
@@ -101,6 +103,7 @@ fn read_fields<'s>(record: &mut Record<'s>, dim: Option<usize>, groups: Option<&
             readout,
             transform_bias: true,
             readout_bias: readout_bias?,
+            logit_scale: None,
             logit_cap: logit_cap?,
             layers: None,
         };
@@ -133,7 +136,7 @@ fn blocks(
 ) -> (Vec<BlockConfig>, Vec<BlockConfig>) {
     let LayerRun { count, block } = layers;
     let mut block = block.clone();
-    block.attention.distances = (positions == PositionForm::Distances).then_some(max_tokens);
+    block.attention.distances = (positions == PositionForm::Distances).then(|| DistanceForm::of_each(max_tokens));
     block.attention.rotary = positions.rotary(block.attention.key_width);
     if !matches!(objective, Objective::Sequence(_)) {
         return (Vec::new(), vec![block.clone(); *count]);

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::distances::DistanceForm;
 use super::mask::{Mask, Window};
 use super::rotary::Rotary;
 use crate::numerics::norm::NormForm;
@@ -43,9 +44,8 @@ pub struct AttentionConfig {
     pub mask: Mask,
     /// Distance within which keys are seen.
     pub window: Window,
-    /// Longest sentence for which there is a `B`: a learned number for each distance between query and key, which is
-    /// added to their score (Raffel et al. 2020, arXiv 1910.10683, section 2.1).
-    pub distances: Option<usize>,
+    /// Form of `B`: learned numbers for the distance between query and key, which are added to their score.
+    pub distances: Option<DistanceForm>,
 }
 
 /// A norm of queries and keys.
@@ -116,7 +116,22 @@ impl AttentionConfig {
 
     /// Returns the number of distances between the tokens of the longest sentence; 0 if the layer does not use them.
     pub fn distance_count(&self) -> usize {
-        self.distances.map_or(0, |tokens| 2 * tokens - 1)
+        self.distances.map_or(0, DistanceForm::count)
+    }
+
+    /// Returns the number of columns of `B`; 0 if the layer does not use distances.
+    pub fn distance_columns(&self) -> usize {
+        self.distances.map_or(0, DistanceForm::columns)
+    }
+
+    /// Returns the block that has the `B` which the layer of a block reads.
+    pub fn distance_block(&self, block: usize) -> usize {
+        self.distances.and_then(|form| form.table).unwrap_or(block)
+    }
+
+    /// Returns whether the layer has a `B` of its own, and reads no other layer's.
+    pub fn has_own_distances(&self) -> bool {
+        self.distances.is_some_and(|form| form.table.is_none())
     }
 
     /// Returns `K`, the number of heads that have their own keys and values.

@@ -45,7 +45,7 @@ use self::rotary::TurnDirection;
 use super::linear::{affine_backward, affine_forward};
 use super::norm::{norm_backward, norm_in_place};
 use super::params::{Learned, Parameters, TensorId, TensorName};
-use super::simd::{Simd, Work, add, add_scaled, dispatch, vectorized};
+use super::simd::{Simd, Work, add, dispatch, vectorized};
 use super::{Matrix, Scalar};
 
 const QUERY: [TensorName; 2] = [TensorName::QueryWeights, TensorName::QueryBias];
@@ -106,8 +106,13 @@ pub fn attention_forward<S: Scalar>(
     }
     norm_and_turn(layer, QueryOrKey::Query, queries.rows, 0, cache);
     norm_and_turn(layer, QueryOrKey::Key, keys.rows, 0, cache);
-    cache.bias.set(layer.values(TensorName::DistanceBias), config);
+    cache.bias.set(distance_bias(layer), config);
     dispatch(Forward { config, before: 0, queries: queries.rows, keys: keys.rows, changes, cache });
+}
+
+/// Returns the `B` that a layer reads, its own or another's; empty if it does not use distances.
+fn distance_bias<'a, S: Scalar>(layer: Learned<'a, AttentionConfig, S>) -> &'a [S] {
+    layer.parameters.values_of(TensorName::DistanceBias.of_block(layer.config.distance_block(layer.number)))
 }
 
 /// Computes the mixes of one more token of a sentence and leaves them in the cache. Its key and value are written after
@@ -137,7 +142,7 @@ pub fn attention_onward<S: Scalar>(
         norm_and_turn(layer, QueryOrKey::Key, x.rows, before, cache);
     }
     let config = layer.config;
-    cache.bias.set(layer.values(TensorName::DistanceBias), config);
+    cache.bias.set(distance_bias(layer), config);
     let keys = BatchRows::one(keys.unwrap_or(before + 1));
     dispatch(Forward { config, before, queries: x.rows, keys: &keys, changes: HeadChanges::NONE, cache });
 }
@@ -302,7 +307,8 @@ pub fn attention_backward<S: Scalar>(
     norm_and_turn_backward(layer, QueryOrKey::Query, query_rows, cache, d_query, gradient);
     norm_and_turn_backward(layer, QueryOrKey::Key, key_rows, cache, d_key, gradient);
     let share = S::from_f64(1.0 / config.temperature);
-    add_scaled(gradient.values_of_mut(TensorName::DistanceBias.of_block(block)), share, d_bias);
+    let d_table = gradient.values_of_mut(TensorName::DistanceBias.of_block(config.distance_block(block)));
+    cache.bias.set_backward(d_bias, share, config, d_table);
 
     // Gradient of `project`.
     let mut back = |x: Tokens<'_, S>, d: &Matrix<S>, names: [TensorName; 2], d_x: &mut [S]| {

@@ -8,8 +8,9 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, Par};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Architecture, AttentionModel, Sequences};
+use super::{Architecture, AttentionModel, Sequences, Tower};
 use crate::json::{self, Real};
+use crate::numerics::attention::distances::DistanceForm;
 use crate::numerics::attention::{
     AttentionConfig, BatchRoom, Edge, HeadChanges, HeadMode, Mask, MaskBase, MaskTable, Tokens, Window,
 };
@@ -25,12 +26,23 @@ pub struct Activations<S> {
     pub embedded: Option<Arc<Matrix<S>>>,
     /// `X` (T, D)
     pub input: Arc<Matrix<S>>,
-    /// `X` of the source sentence (T_s, D).
-    pub source: Option<Arc<Matrix<S>>>,
+    /// The source sentence, if the model has one.
+    pub source: Option<SourceActivations<S>>,
     /// Activations of all blocks, those of the source sentence first.
     pub blocks: Vec<Arc<BlockActivations<S>>>,
     /// `Y` (T, D) of the last block, after the last norm if there is one.
     pub output: Arc<Matrix<S>>,
+}
+
+/// The source sentence before and after its blocks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SourceActivations<S> {
+    /// The sum of its embeddings (T_s, D), if the model has a norm after it.
+    pub embedded: Option<Arc<Matrix<S>>>,
+    /// `X` (T_s, D)
+    pub input: Arc<Matrix<S>>,
+    /// What cross-attention reads (T_s, D): the output of the last block, after the source's norm if there is one.
+    pub memory: Arc<Matrix<S>>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -91,11 +103,16 @@ pub struct HeadActivations<S> {
 }
 
 impl<S: Scalar> AttentionModel<S> {
-    /// Computes `X` of a sentence (T, D), and before it the sum of the embeddings if that is normed.
-    pub(super) fn embedded(&self, parameters: &Parameters<S>, sentence: &Sequences) -> (Option<Matrix<S>>, Matrix<S>) {
+    /// Computes `X` of a tower's sentence (T, D), and before it the sum of the embeddings if that is normed.
+    pub(super) fn embedded(
+        &self,
+        parameters: &Parameters<S>,
+        tower: Tower,
+        sentence: &Sequences,
+    ) -> (Option<Matrix<S>>, Matrix<S>) {
         let mut x = Matrix::zeros(sentence.rows.total(), self.architecture.width);
-        vectorized!(self.embed(parameters, sentence, x.flat_mut()),);
-        match self.embedding_norm(parameters) {
+        vectorized!(self.embed(parameters, tower, sentence, x.flat_mut()),);
+        match self.embedding_norm(parameters, tower) {
             Some(affine) => {
                 let normed = self.normed(affine, &x);
                 (Some(x), normed)
@@ -104,9 +121,9 @@ impl<S: Scalar> AttentionModel<S> {
         }
     }
 
-    /// Applies the last norm, if there is one, to the outputs of all blocks (T, D).
-    pub(super) fn behind_blocks(&self, parameters: &Parameters<S>, outputs: Matrix<S>) -> Matrix<S> {
-        match self.final_norm(parameters) {
+    /// Applies the norm after a tower's blocks, if there is one, to their outputs (T, D).
+    pub(super) fn behind_blocks(&self, parameters: &Parameters<S>, tower: Tower, outputs: Matrix<S>) -> Matrix<S> {
+        match self.final_norm(parameters, tower) {
             Some(affine) => self.normed(affine, &outputs),
             None => outputs,
         }
@@ -292,10 +309,16 @@ impl<S: Scalar> Activations<S> {
             let tokens = sequences.rows.total();
             assert!((1..=longest).contains(&tokens), "activations: a sentence of {tokens} tokens, {longest} at most");
         }
-        let source_input = source.map(|source| Arc::new(model.embedded(parameters, source).1));
-        let (embedded, input) = model.embedded(parameters, sentence);
-        let (embedded, input) = (embedded.map(Arc::new), Arc::new(input));
-        let start = Self { embedded, source: source_input, blocks: Vec::new(), output: input.clone(), input };
+        let embedded = |tower: Tower, sentence: &Sequences| {
+            let (embedded, input) = model.embedded(parameters, tower, sentence);
+            (embedded.map(Arc::new), Arc::new(input))
+        };
+        let of_source = source.map(|source| {
+            let (embedded, input) = embedded(Tower::Source, source);
+            SourceActivations { embedded, memory: input.clone(), input }
+        });
+        let (embedded, input) = embedded(Tower::Sentence, sentence);
+        let start = Self { embedded, source: of_source, blocks: Vec::new(), output: input.clone(), input };
         Pass { model, parameters, sentence, source, interventions }.from(start)
     }
 
@@ -344,13 +367,13 @@ impl<S: Scalar> Pass<'_, S> {
         let (sources, before) = (architecture.source_blocks.len(), done.blocks.len());
         let (of_source, of_sentence) = done.blocks.split_at(sources.min(before));
         let output = |blocks: &[Arc<BlockActivations<S>>]| blocks.last().map(|block| block.output.clone());
-        let mut memory = output(of_source).or_else(|| done.source.clone());
+        let mut z = output(of_source).or_else(|| done.source.as_ref().map(|source| source.input.clone()));
         let mut x = output(of_sentence).unwrap_or_else(|| done.input.clone());
         let is_patched_well = interventions.patch.as_ref().is_none_or(|patch| patch.block >= sources);
         assert!(is_patched_well, "activations: a patch in the source");
         let mut room = None;
         for (b, block) in architecture.numbered_blocks().skip(before) {
-            let of_source = b < sources;
+            let tower = architecture.tower_of(b);
             let config = interventions.changed(architecture, (b, block), sentence.rows.total());
             let heads = architecture.heads_of(b);
             let modes = interventions.heads.get(heads.clone()).unwrap_or(&[]);
@@ -359,25 +382,37 @@ impl<S: Scalar> Pass<'_, S> {
             if let Some(patch) = interventions.patch.as_ref().filter(|patch| patch.block == b) {
                 x = Arc::new(patched(&x, patch));
             }
-            let (input, keys) = match (of_source, &memory, source) {
-                (true, Some(before), Some(source)) => ((before, source), None),
-                (_, Some(memory), Some(source)) => ((&x, sentence), Some((memory, source))),
-                _ => ((&x, sentence), None),
+            let memory = done.source.as_ref().map(|source| &source.memory);
+            let (input, keys) = match (tower, &z, source) {
+                (Tower::Source, Some(z), Some(source)) => ((z, source), None),
+                (_, _, source) => ((&x, sentence), memory.zip(source)),
             };
             let activations = run(Learned { config: &config, parameters, number: b }, input, keys, changes, &mut room);
-            if of_source {
-                memory = Some(activations.output.clone());
-            } else {
-                x = activations.output.clone();
+            let output = activations.output.clone();
+            match tower {
+                Tower::Source => {
+                    if let Some(source) = done.source.as_mut().filter(|_| b + 1 == sources) {
+                        source.memory = normed_after(model, parameters, tower, output.clone());
+                    }
+                    z = Some(output);
+                }
+                Tower::Sentence => x = output,
             }
             done.blocks.push(Arc::new(activations));
         }
-        done.output = match model.final_norm(parameters) {
-            Some(affine) => Arc::new(model.normed(affine, &x)),
-            None => x,
-        };
+        done.output = normed_after(model, parameters, Tower::Sentence, x);
         done
     }
+}
+
+/// Applies the norm after a tower's blocks; without one the vectors are shared.
+fn normed_after<S: Scalar>(
+    model: &AttentionModel<S>,
+    parameters: &Parameters<S>,
+    tower: Tower,
+    x: Arc<Matrix<S>>,
+) -> Arc<Matrix<S>> {
+    model.final_norm(parameters, tower).map_or(x.clone(), |affine| Arc::new(model.normed(affine, &x)))
 }
 
 /// Returns a copy of the vectors in which one is replaced by the patch's.
@@ -533,11 +568,17 @@ impl<S: Scalar> Arithmetic<S> {
     }
 }
 
-/// Computes `B[j − i] / τ` of the first queries and keys, (T, T_k), from a head's row of `B`, (2 T_max − 1).
+/// Computes `B[j − i] / τ` of the first queries and keys, (T, T_k), from a head's row of `B`.
 ///
 /// # Panics
 /// If there are more than `T_max` queries or keys.
-pub fn distance_scores<S: Scalar>(bias: &[S], temperature: f64, queries: usize, keys: usize) -> Matrix<S> {
-    let (itself, share) = (bias.len() / 2, S::from_f64(1.0 / temperature));
-    Matrix::from_fn(queries, keys, |query, key| share * bias[itself + key - query])
+pub fn distance_scores<S: Scalar>(
+    form: DistanceForm,
+    bias: &[S],
+    temperature: f64,
+    queries: usize,
+    keys: usize,
+) -> Matrix<S> {
+    let share = S::from_f64(1.0 / temperature);
+    Matrix::from_fn(queries, keys, |query, key| share * bias[form.column(query, key)])
 }

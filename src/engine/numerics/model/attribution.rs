@@ -14,7 +14,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::{AttentionModel, Classes, Pooling};
+use super::{AttentionModel, Classes, Pooling, Tower};
 use crate::numerics::block::Norm;
 use crate::numerics::contributions::{BlockPart, Contributions};
 use crate::numerics::model::activations::{Activations, Patch};
@@ -64,7 +64,7 @@ impl<S: Scalar> AttentionModel<S> {
     /// Computes the logits `Z` (R, C) of vectors between the blocks (R, D): the readout after the last norm, with each
     /// vector's own `μ` and `σ`.
     pub fn lens(&self, parameters: &Parameters<S>, states: Matrix<S>) -> Matrix<S> {
-        self.logits_of(parameters, &self.behind_blocks(parameters, states))
+        self.logits_of(parameters, &self.behind_blocks(parameters, Tower::Sentence, states))
     }
 
     /// Returns `w_c` (D).
@@ -140,9 +140,12 @@ impl<S: Scalar> AttentionModel<S> {
         let architecture = &self.architecture;
         let before = architecture.source_blocks.len();
         let last = activations.blocks.last().map_or(&activations.input, |block| &block.output);
-        let w = self.class_vector(parameters, class);
+        let mut w = self.class_vector(parameters, class);
+        if let Some(scale) = architecture.logit_scale.map(S::from_f64) {
+            w.iter_mut().for_each(|w| *w *= scale);
+        }
         let mut terms = Vec::new();
-        let u = match self.final_norm(parameters) {
+        let u = match self.final_norm(parameters, Tower::Sentence) {
             Some([gain, shift]) => {
                 let form = architecture.norm_form;
                 if form.shift {

@@ -77,8 +77,11 @@ fn transforms(architecture: &Architecture) -> bool {
 
 /// Returns the number of norms outside the blocks.
 fn norms_of_ends(architecture: &Architecture) -> f64 {
-    let Architecture { embedding_norm, final_norm, .. } = *architecture;
-    [embedding_norm, final_norm, transforms(architecture)].iter().filter(|is_there| **is_there).count() as f64
+    let Architecture { embedding_norm, final_norm, source, .. } = *architecture;
+    [embedding_norm, final_norm, source.final_norm, transforms(architecture)]
+        .iter()
+        .filter(|is_there| **is_there)
+        .count() as f64
 }
 
 /// Estimates the cost of one sentence's pass for inspection, in the same unit. It has no backward pass but keeps all

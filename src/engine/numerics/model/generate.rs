@@ -4,7 +4,7 @@ use rand::RngExt;
 
 use super::activations::Interventions;
 use super::loss::hold_below;
-use super::{Activations, Architecture, AttentionModel, Classes, Pooling, Sequences};
+use super::{Activations, Architecture, AttentionModel, Classes, Pooling, Sequences, Tower};
 use crate::numerics::attention::{BatchRoom, HeadChanges, Mask, Tokens};
 use crate::numerics::block::{BlockCache, BlockConfig, attend_forward, attend_onward, tail_forward};
 use crate::numerics::linear::affine_forward;
@@ -42,6 +42,18 @@ pub struct Sampling {
     /// Total probability of the smallest set of most likely words from which one is drawn, as a share of the
     /// probability of the words that `top_k` leaves (Holtzman et al. 2020, arXiv 1904.09751, section 3.1).
     pub top_p: Option<f64>,
+}
+
+/// The words that begin and end what a model writes, and those that it never writes, whatever its logits are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WritingRules {
+    /// The word before the first one of a sentence that is written from a source. Without one that place is hidden.
+    pub start: Option<usize>,
+    /// The word that is written first, whatever the source is: a language, for example.
+    pub first: Option<usize>,
+    pub never: Vec<usize>,
+    /// Words that end the sentence. None of them is written.
+    pub ends: Vec<usize>,
 }
 
 /// The reason why a sentence cannot be continued.
@@ -82,7 +94,8 @@ impl<S: Scalar> AttentionModel<S> {
 
     /// Computes the logits `Z` (R, C) of outputs (R, D).
     pub fn logits_of(&self, parameters: &Parameters<S>, read: &Matrix<S>) -> Matrix<S> {
-        let mut logits = self.unbounded_logits_of(parameters, read);
+        let scaled = self.architecture.logit_scale.map(|scale| read.scaled(S::from_f64(scale)));
+        let mut logits = self.unbounded_logits_of(parameters, scaled.as_ref().unwrap_or(read));
         if let Some(cap) = self.architecture.logit_cap {
             hold_below(S::from_f64(cap), logits.flat_mut());
         }
@@ -125,8 +138,8 @@ impl<S: Scalar> AttentionModel<S> {
         source: Option<Tokens<'_, S>>,
         done: &mut dyn FnMut(usize, &BlockCache<S>),
     ) -> Matrix<S> {
-        let rows = sentence.rows.total();
-        let mut x = self.embedded(parameters, sentence).1;
+        let (rows, tower) = (sentence.rows.total(), self.architecture.tower_of(first));
+        let mut x = self.embedded(parameters, tower, sentence).1;
         for (number, config) in blocks.iter().enumerate() {
             let keys = source.filter(|_| config.attends_to_source()).map_or(rows, |source| source.rows.total());
             let mut cache = BlockCache::new(config, BatchRoom::one(rows), BatchRoom::one(keys));
@@ -136,7 +149,7 @@ impl<S: Scalar> AttentionModel<S> {
             x.clone_from(cache.tail.output());
             done(number, &cache);
         }
-        if first < self.architecture.source_blocks.len() { x } else { self.behind_blocks(parameters, x) }
+        self.behind_blocks(parameters, tower, x)
     }
 
     /// Returns whether keys and values of earlier words stay the same when a word is added, and the logits are read at
@@ -186,7 +199,7 @@ impl<S: Scalar> AttentionModel<S> {
         let Architecture { source_blocks, blocks, max_tokens, .. } = &self.architecture;
         assert!(kept.words < *max_tokens, "keys and values: the model reads {max_tokens} words");
         let sentence = Sequences::starting_at(kept.words, [word]);
-        let mut x = self.embedded(parameters, &sentence).1;
+        let mut x = self.embedded(parameters, Tower::Sentence, &sentence).1;
         for (number, (config, cache)) in blocks.iter().zip(&mut kept.blocks).enumerate() {
             let block = Learned { config, parameters, number: source_blocks.len() + number };
             let token = Tokens::new(x.flat(), &sentence.rows);
@@ -195,7 +208,7 @@ impl<S: Scalar> AttentionModel<S> {
             x.clone_from(cache.tail.output());
         }
         kept.words += 1;
-        self.behind_blocks(parameters, x)
+        self.behind_blocks(parameters, Tower::Sentence, x)
     }
 
     /// Returns the words of [`Self::go_on`] only.
@@ -215,8 +228,9 @@ impl<S: Scalar> AttentionModel<S> {
         Ok(next.into_iter().map(|next| next.word).collect())
     }
 
-    /// Generates `count` words after `prompt`, one at a time with the same weights. Of a sentence that is too long for
-    /// the model, the end is read. With a source the sentence may start empty.
+    /// Generates `count` words after `prompt`, one at a time with the same weights, or fewer if a word ends the sentence
+    /// ([`WritingRules`]). Of a sentence that is too long for the model, the end is read. With a source the sentence may
+    /// start empty.
     ///
     /// Keys and values of earlier words are kept while they stay the same: in a model that attends to earlier words
     /// only, until the sentence is too long for it.
@@ -241,13 +255,18 @@ impl<S: Scalar> AttentionModel<S> {
         });
         let memory = source.as_ref().map(|(memory, rows)| Tokens::new(memory.flat(), rows));
         let mut words: Vec<Option<usize>> = Vec::with_capacity(1 + prompt.len() + count);
-        words.extend(source.as_ref().map(|_| None));
+        words.extend(source.as_ref().map(|_| self.rules.start));
         words.extend(prompt.iter().copied().map(Some));
         let Some(mut last) = words.last().copied() else { return Err(CannotGenerate::NoWords) };
         let most = (words.len() + count).min(*max_tokens);
         let mut kept = None;
         let mut found = Vec::with_capacity(count);
-        for _ in 0..count {
+        if let Some(word) = self.rules.first.filter(|_| source.is_some() && prompt.is_empty() && count > 0) {
+            found.push(NextWord { word, rows: RowsRead { computed: 0, kept: 0 } });
+            last = Some(word);
+            words.push(last);
+        }
+        while found.len() < count {
             let read = &words[words.len().saturating_sub(*max_tokens)..];
             let is_read = read.len();
             let output = match &mut kept {
@@ -265,7 +284,12 @@ impl<S: Scalar> AttentionModel<S> {
             };
             let computed = output.rows();
             let mut logits = self.logits_at_end(parameters, &output);
-            let word = candidates.words()[choose(&mut logits, choice, rng)?];
+            let is_never = |class: &usize| self.rules.never.contains(&candidates.words()[*class]);
+            let never: Vec<usize> = (0..logits.len()).filter(is_never).collect();
+            let word = candidates.words()[choose_except(&mut logits, &never, choice, rng)?];
+            if self.rules.ends.contains(&word) {
+                break;
+            }
             found.push(NextWord { word, rows: RowsRead { computed, kept: is_read - computed } });
             last = Some(word);
             words.push(last);
@@ -323,9 +347,20 @@ pub fn choose<S: Scalar>(
     choice: NextWordChoice,
     rng: &mut Generator,
 ) -> Result<usize, CannotGenerate> {
+    choose_except(logits, &[], choice, rng)
+}
+
+/// As [`choose`], but never one of some classes.
+fn choose_except<S: Scalar>(
+    logits: &mut [S],
+    never: &[usize],
+    choice: NextWordChoice,
+    rng: &mut Generator,
+) -> Result<usize, CannotGenerate> {
     if !logits.iter().all(|z| z.is_finite()) {
         return Err(CannotGenerate::NotFinite);
     }
+    never.iter().for_each(|&class| logits[class] = S::NEG_INFINITY);
     let likeliest = (0..logits.len()).fold(0, |best, i| if logits[i] > logits[best] { i } else { best });
     let NextWordChoice::Sampled(Sampling { temperature, top_k, top_p }) = choice else { return Ok(likeliest) };
     if temperature.is_nan() || temperature <= 0.0 {

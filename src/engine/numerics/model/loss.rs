@@ -48,6 +48,8 @@ pub(super) struct LossCache<S> {
     logits: Matrix<S>,
     /// Cache of a readout with its own layer, and `d_T` (N, D).
     transform: Option<(TransformCache<S>, Matrix<S>)>,
+    /// Outputs times the factor of the logits (N, D), if there is one.
+    scaled: Option<Matrix<S>>,
     /// Logits after their bound (N, C), if there is one.
     capped: Option<Matrix<S>>,
 }
@@ -63,6 +65,7 @@ impl<S: Scalar> LossCache<S> {
             readout: Matrix::zeros(readout_rows, width),
             d_readout: Matrix::zeros(readout_rows, width),
             logits: Matrix::zeros(rows, classes),
+            scaled: model.architecture.logit_scale.map(|_| Matrix::zeros(rows, width)),
             capped: model.architecture.logit_cap.map(|_| Matrix::zeros(rows, classes)),
         }
     }
@@ -84,7 +87,7 @@ pub(super) fn loss_forward<S: Scalar>(
     y: &[S],
     cache: &mut LossCache<S>,
 ) -> S {
-    let LossCache { readout, logits, transform, capped, .. } = cache;
+    let LossCache { readout, logits, transform, scaled, capped, .. } = cache;
     let (count, width) = (batch.targets.len(), model.architecture.width);
     let (answers, kept) = y.split_at(count * width);
     let z = logits.top_flat_mut(count);
@@ -93,7 +96,7 @@ pub(super) fn loss_forward<S: Scalar>(
             transform_forward(parameters, answers, transform);
             transform.output.top(count)
         }
-        None => MatRef::from_row_major_slice(answers, count, width),
+        None => MatRef::from_row_major_slice(times_factor(model, answers, scaled), count, width),
     };
     if model.architecture.readout.is_by_static_vectors() {
         gather_readout(model, parameters, readout);
@@ -138,7 +141,7 @@ pub(super) fn loss_backward<S: Scalar>(
     d_y: &mut [S],
     gradient: &mut Parameters<S>,
 ) {
-    let LossCache { readout, d_readout, logits, transform, capped } = cache;
+    let LossCache { readout, d_readout, logits, transform, scaled, capped } = cache;
     let (count, classes, width) = (batch.targets.len(), model.classes.count(), model.architecture.width);
     let scale = S::one() / S::from_f64(count.max(1) as f64);
     let d_logits = logits.top_flat_mut(count);
@@ -153,7 +156,10 @@ pub(super) fn loss_backward<S: Scalar>(
     let (transform, mut d_transformed) = transform.as_mut().map(|(transform, d)| (&*transform, d)).unzip();
     let rows = match transform {
         Some(transform) => transform.output.top(count),
-        None => MatRef::from_row_major_slice(answers, count, width),
+        None => {
+            let read = scaled.as_ref().map_or(answers, |scaled| scaled.top_flat(count));
+            MatRef::from_row_major_slice(read, count, width)
+        }
     };
     let d_rows = MatRef::from_row_major_slice(&*d_logits, count, classes);
     let to = match &mut d_transformed {
@@ -179,6 +185,9 @@ pub(super) fn loss_backward<S: Scalar>(
         to.fill(S::zero());
         affine_backward(parameters, LOGIT_MAP, rows, d_logits, to, gradient);
     }
+    if let Some(factor) = model.architecture.logit_scale.map(S::from_f64) {
+        d_answers.iter_mut().for_each(|d| *d *= factor);
+    }
     if let (Some(transform), Some(d)) = (transform, d_transformed) {
         d_answers.fill(S::zero());
         transform_backward(parameters, answers, transform, d.top_flat_mut(count), gradient, d_answers);
@@ -198,6 +207,18 @@ pub(super) fn loss_backward<S: Scalar>(
             squared_distances_backward(answers, &centres, words, scale, d_answers);
         }
     }
+}
+
+/// Computes the outputs times the factor of the logits, if there is one.
+fn times_factor<'a, S: Scalar>(
+    model: &AttentionModel<S>,
+    answers: &'a [S],
+    scaled: &'a mut Option<Matrix<S>>,
+) -> &'a [S] {
+    let (Some(factor), Some(scaled)) = (model.architecture.logit_scale, scaled) else { return answers };
+    let (factor, scaled) = (S::from_f64(factor), &mut scaled.flat_mut()[..answers.len()]);
+    scaled.iter_mut().zip(answers).for_each(|(to, &y)| *to = factor * y);
+    scaled
 }
 
 /// Computes `c tanh(z / c)` in place.

@@ -1,12 +1,13 @@
 //! The whole model: static vectors and positions, blocks, and a readout; its loss and the gradient.
 //!
 //! ```text
-//! X = E[words] + P          a hidden word has the zero vector instead of E's row
+//! X = E[words] + P          a hidden word has the zero vector instead of E's row; the source may have its own P
 //!     norm(E[words] + P + E_S)      with a norm and the sentence of a pair, as in BERT
 //!     √D E[words]                   scaled, as in Gemma
 //! Y = blocks(X)             or norm(blocks(X)), as in GPT-2
 //! R = Y[rows]               the rows of the targets, the last row, or the mean of all
 //! Z = R E_Cᵀ + b_logits     tied: a word is likely if the output is similar to its static vector
+//!     D^−½ R E_Cᵀ               with a factor, as in T5
 //!     R W_logits + b_logits     or with weights of its own
 //!     norm(φ(R W_T + b_T)) E_Cᵀ + b_logits      or tied after a layer of its own ([`transform`])
 //!     c tanh(Z / c)                 bounded, as in Gemma 2
@@ -16,7 +17,7 @@
 //! `E_C` are the rows of the candidates, the words that the objective chooses among: all words, or those that a lesson
 //! is about. A frozen `E` stays as word2vec trained it, so that static and contextual vectors share one space. If there
 //! is a source sentence, it has its own blocks, and the cross-attention of [`Architecture::blocks`] attends to their
-//! output.
+//! output, or to `norm(blocks(X))` as in T5. The two stacks are the model's towers ([`Tower`]).
 //!
 //! In reading order: this file defines the model; [`classes`] and [`batch`] its tasks. [`step`] computes
 //! the [`loss`] and its gradient, [`shards`] on several threads. [`activations`] exposes the pass of one sentence,
@@ -37,6 +38,7 @@ use std::sync::Arc;
 pub use activations::Activations;
 pub use batch::{Batch, Sequences};
 use faer::MatRef;
+use generate::WritingRules;
 pub use loss::DistanceCosts;
 use rand::RngExt;
 pub use step::{StepWorkspace, model_backward, model_forward};
@@ -49,7 +51,7 @@ use crate::numerics::linear::{affine_backward, affine_forward};
 pub use crate::numerics::model::classes::{Candidates, Classes, Masking};
 use crate::numerics::norm::{NormCache, NormForm, norm_forward};
 use crate::numerics::params::{Layer, Parameters, Start, TensorId, TensorName};
-use crate::numerics::positions::{PositionRows, Positions, sinusoidal};
+use crate::numerics::positions::{PositionRows, Positions};
 use crate::numerics::projection::Lens;
 use crate::numerics::rng::{Stream, stream};
 use crate::numerics::simd::{add, add_scaled};
@@ -76,6 +78,8 @@ pub struct Architecture {
     pub norm_form: NormForm,
     /// Factor of the rows of `E` before anything is added to them.
     pub embedding_scale: Option<f64>,
+    /// Parts that the source has of its own.
+    pub source: SourceForm,
     /// Whether `E` is trained with the model, starting from word2vec's vectors.
     pub train_embedding: bool,
     /// Blocks of the source sentence; empty if there is none.
@@ -88,11 +92,33 @@ pub struct Architecture {
     pub transform_bias: bool,
     /// Whether there is a `b_logits`.
     pub readout_bias: bool,
+    /// Factor of the outputs before the readout; `D^−½` in T5, whose table is both read and tied.
+    pub logit_scale: Option<f64>,
     /// Bound `c` of the logits, `c tanh(z / c)` (Gemma 2: arXiv 2408.00118, section 2).
     pub logit_cap: Option<f64>,
     /// Number of the layer of each block, the source's first, counted from 0; `None` if they follow each other. In a
     /// recording some may be missing.
     pub layers: Option<Arc<[usize]>>,
+}
+
+/// The parts of a model that its source has of its own, beside its blocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SourceForm {
+    /// Whether its learned positions are its own.
+    pub positions: bool,
+    /// Whether the norm after its embeddings is its own.
+    pub embedding_norm: bool,
+    /// Whether there is a norm after its blocks.
+    pub final_norm: bool,
+}
+
+/// One of the two stacks of blocks of a model with a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tower {
+    /// The blocks of the source, an encoder.
+    Source,
+    /// The blocks of the sentence: the decoder, or all blocks of a model without a source.
+    Sentence,
 }
 
 /// The outputs that the readout reads.
@@ -147,6 +173,7 @@ impl Architecture {
             final_norm: false,
             norm_form: NormForm::LAYER,
             embedding_scale: None,
+            source: SourceForm::default(),
             train_embedding: false,
             source_blocks: Vec::new(),
             blocks: vec![BlockConfig::plain(attention)],
@@ -154,6 +181,7 @@ impl Architecture {
             readout: Readout::Tied,
             transform_bias: true,
             readout_bias: true,
+            logit_scale: None,
             logit_cap: None,
             layers: None,
         }
@@ -212,7 +240,7 @@ impl Architecture {
             let block = block - source_blocks.len();
             let kind = if blocks[block].attends_to_source() { "cross-attention" } else { "self-attention" };
             // Each layer has two blocks.
-            (kind, block / 2, source_blocks.len())
+            (kind, block / 2, blocks.len().div_ceil(2))
         };
         let layer = if layers > 1 { format!("layer {}", layer + 1) } else { String::new() };
         let parts: Vec<&str> = [&layer, kind].into_iter().filter(|part| !part.is_empty()).collect();
@@ -268,12 +296,18 @@ impl Architecture {
         let Architecture { width, max_tokens, positions, train_embedding, readout, .. } = *self;
         let Architecture { position_rows, segments, embedding_norm, final_norm, readout_bias, .. } = *self;
         let (transforms, has_shift) = (readout.activation().is_some(), self.norm_form.shift);
+        let is_learned = positions == super::positions::Positions::Learned;
+        let places = max_tokens + position_rows.first;
+        let source = if self.has_source() { self.source } else { SourceForm::default() };
+        let has_source_norm = embedding_norm && source.embedding_norm;
         let (exists, rows, cols) = match name {
             Embedding => (train_embedding, words, width),
-            Positions => {
-                let is_learned = positions == super::positions::Positions::Learned;
-                (is_learned, max_tokens + position_rows.first, width)
-            }
+            Positions => (is_learned, places, width),
+            SourcePositions => (is_learned && source.positions, places, width),
+            SourceEmbeddingNormGain => (has_source_norm, 1, width),
+            SourceEmbeddingNormBias => (has_source_norm && has_shift, 1, width),
+            SourceNormGain => (source.final_norm, 1, width),
+            SourceNormBias => (source.final_norm && has_shift, 1, width),
             Segments => (segments.is_some(), segments.unwrap_or(0), width),
             EmbeddingNormGain => (embedding_norm, 1, width),
             EmbeddingNormBias => (embedding_norm && has_shift, 1, width),
@@ -339,6 +373,10 @@ impl Architecture {
         let is_recorded = self.layers.is_some();
         let has_source = is_recorded || !self.source_blocks.is_empty();
         assert!(has_source || !crosses(&self.blocks), "architecture: cross-attention without a source");
+        let has_parts = self.source != SourceForm::default();
+        assert!(has_source || !has_parts, "architecture: parts of a source without a source");
+        let transforms = self.readout.activation().is_some();
+        assert!(self.logit_scale.is_none() || !transforms, "architecture: a factor of logits behind a layer");
     }
 }
 
@@ -351,6 +389,8 @@ pub struct AttentionModel<S> {
     pub classes: Classes,
     /// Weights of the terms that the loss adds to the cross-entropy.
     costs: DistanceCosts,
+    /// Rules of what it writes.
+    rules: WritingRules,
     /// `E_C` (C, D) of a tied readout with a frozen `E`; `E` itself if all words are candidates.
     readout: Option<Arc<Table<S>>>,
     /// `P` (T_max, D) if it is not learned.
@@ -369,8 +409,7 @@ impl<S: Scalar> AttentionModel<S> {
         architecture.check();
         let (width, max_tokens) = (architecture.width, architecture.max_tokens);
         assert_eq!(embedding.cols(), width, "model: E is {} wide, D is {width}", embedding.cols());
-        let fixed_positions =
-            (architecture.positions == Positions::Sinusoidal).then(|| Arc::new(sinusoidal(max_tokens, width)));
+        let fixed_positions = architecture.positions.fixed(max_tokens, width).map(Arc::new);
         let candidates = match (architecture.readout.is_by_static_vectors(), &classes) {
             (true, Classes::Labels(_)) => panic!("model: labels have no static vectors to tie them to"),
             (true, Classes::Words(candidates)) if !architecture.train_embedding => Some(candidates.words()),
@@ -380,7 +419,18 @@ impl<S: Scalar> AttentionModel<S> {
             true => embedding.clone(),
             false => Arc::new(embedding.gathered(words.iter().copied()).into()),
         });
-        Self { architecture, embedding, classes, costs: DistanceCosts::default(), readout, fixed_positions }
+        let (costs, rules) = (DistanceCosts::default(), WritingRules::default());
+        Self { architecture, embedding, classes, costs, rules, readout, fixed_positions }
+    }
+
+    /// Sets the rules of what the model writes.
+    #[must_use]
+    pub fn with_rules(self, rules: WritingRules) -> Self {
+        Self { rules, ..self }
+    }
+
+    pub fn rules(&self) -> &WritingRules {
+        &self.rules
     }
 
     /// Adds squared distances to the model's loss.
@@ -441,11 +491,11 @@ impl<S: Scalar> AttentionModel<S> {
         }
     }
 
-    /// Returns `P` (T_max·D), empty if the model has none.
-    fn positions<'a>(&'a self, parameters: &'a Parameters<S>) -> &'a [S] {
+    /// Returns `P` (T_max·D) of a tower, empty if the model has none.
+    fn positions<'a>(&'a self, parameters: &'a Parameters<S>, tower: Tower) -> &'a [S] {
         match &self.fixed_positions {
             Some(fixed) => fixed.flat(),
-            None => parameters.values_of(TensorName::Positions),
+            None => parameters.values_of(self.architecture.positions_of(tower)),
         }
     }
 
@@ -464,7 +514,7 @@ impl<S: Scalar> AttentionModel<S> {
     fn looks_up(&self) -> bool {
         let Architecture { position_rows, segments, embedding_norm, embedding_scale, .. } = &self.architecture;
         let is_plain = segments.is_none() && embedding_scale.is_none() && *position_rows == PositionRows::default();
-        is_plain && !embedding_norm
+        is_plain && !embedding_norm && !self.architecture.source.positions
     }
 
     fn look_up<'a>(&'a self, parameters: &'a Parameters<S>, sequences: &'a Sequences) -> LookUp<'a, S> {
@@ -472,16 +522,16 @@ impl<S: Scalar> AttentionModel<S> {
         LookUp {
             embedding: self.embedding(parameters),
             words: &sequences.words,
-            places: MatRef::from_row_major_slice(self.positions(parameters), self.places(), width),
+            places: MatRef::from_row_major_slice(self.positions(parameters, Tower::Sentence), self.places(), width),
             positions: &sequences.positions,
         }
     }
 
     /// Computes `E[words] + P + E_S` row by row.
     #[inline(always)]
-    fn embed(&self, parameters: &Parameters<S>, sequences: &Sequences, x: &mut [S]) {
+    fn embed(&self, parameters: &Parameters<S>, tower: Tower, sequences: &Sequences, x: &mut [S]) {
         let width = self.architecture.width;
-        let (embedding, positions) = (self.embedding(parameters), self.positions(parameters));
+        let (embedding, positions) = (self.embedding(parameters), self.positions(parameters, tower));
         let segments = parameters.values_of(TensorName::Segments);
         let scale = self.architecture.embedding_scale.map(S::from_f64);
         let rows = sequences.position_rows(self.architecture.position_rows);
@@ -505,9 +555,10 @@ impl<S: Scalar> AttentionModel<S> {
 
     /// Adds the gradient of [`Self::embed`] to the given one.
     #[inline(always)]
-    fn embed_backward(&self, sequences: &Sequences, d_x: &[S], gradient: &mut Parameters<S>) {
+    fn embed_backward(&self, tower: Tower, sequences: &Sequences, d_x: &[S], gradient: &mut Parameters<S>) {
         let width = self.architecture.width;
-        let (d_embedding, d_positions) = gradient.pair_mut(TensorName::Embedding, TensorName::Positions);
+        let positions = self.architecture.positions_of(tower);
+        let (d_embedding, d_positions) = gradient.pair_mut(TensorName::Embedding, positions);
         let rows = sequences.position_rows(self.architecture.position_rows);
         let tokens = sequences.words.iter().zip(&*rows);
         let scale = self.architecture.embedding_scale.map_or(S::one(), S::from_f64);
@@ -527,18 +578,46 @@ impl<S: Scalar> AttentionModel<S> {
         }
     }
 
-    /// Returns `γ` and `β` of the norm after the embeddings, if there is one.
-    fn embedding_norm<'a>(&self, parameters: &'a Parameters<S>) -> Option<[&'a [S]; 2]> {
-        self.architecture.embedding_norm.then(|| gain_and_shift(parameters, EMBEDDING_NORM))
+    /// Returns `γ` and `β` of the norm after a tower's embeddings, if there is one.
+    fn embedding_norm<'a>(&self, parameters: &'a Parameters<S>, tower: Tower) -> Option<[&'a [S]; 2]> {
+        self.architecture.embedding_norm_of(tower).map(|ids| gain_and_shift(parameters, ids))
     }
 
-    /// Returns `γ` and `β` of the norm after all blocks, if there is one.
-    fn final_norm<'a>(&self, parameters: &'a Parameters<S>) -> Option<[&'a [S]; 2]> {
-        self.architecture.final_norm.then(|| gain_and_shift(parameters, FINAL_NORM))
+    /// Returns `γ` and `β` of the norm after a tower's blocks, if there is one.
+    fn final_norm<'a>(&self, parameters: &'a Parameters<S>, tower: Tower) -> Option<[&'a [S]; 2]> {
+        self.architecture.final_norm_of(tower).map(|ids| gain_and_shift(parameters, ids))
     }
 }
 
 impl Architecture {
+    /// Returns the name of the learned positions of a tower.
+    pub fn positions_of(&self, tower: Tower) -> TensorName {
+        if tower == Tower::Source && self.source.positions {
+            TensorName::SourcePositions
+        } else {
+            TensorName::Positions
+        }
+    }
+
+    /// Returns the ids of `γ` and `β` of the norm after a tower's embeddings, if there is one.
+    pub fn embedding_norm_of(&self, tower: Tower) -> Option<[TensorId; 2]> {
+        let has_own = tower == Tower::Source && self.source.embedding_norm;
+        self.embedding_norm.then_some(if has_own { SOURCE_EMBEDDING_NORM } else { EMBEDDING_NORM })
+    }
+
+    /// Returns the ids of `γ` and `β` of the norm after a tower's blocks, if there is one.
+    pub fn final_norm_of(&self, tower: Tower) -> Option<[TensorId; 2]> {
+        match tower {
+            Tower::Source => self.source.final_norm.then_some(SOURCE_NORM),
+            Tower::Sentence => self.final_norm.then_some(FINAL_NORM),
+        }
+    }
+
+    /// Returns the tower of a block, counted over all blocks.
+    pub fn tower_of(&self, block: usize) -> Tower {
+        if block < self.source_blocks.len() { Tower::Source } else { Tower::Sentence }
+    }
+
     /// Returns the norm after all blocks as a lens for other vectors, or `None` if the model has none.
     pub fn last_lens(&self, parameters: &Parameters<f32>) -> Option<Lens> {
         self.final_norm.then(|| Lens::new(gain_and_shift(parameters, FINAL_NORM), self.norm_form))
@@ -552,6 +631,9 @@ impl Architecture {
 
 const EMBEDDING_NORM: [TensorId; 2] = TensorId::pair([TensorName::EmbeddingNormGain, TensorName::EmbeddingNormBias], 0);
 const FINAL_NORM: [TensorId; 2] = TensorId::pair([TensorName::FinalNormGain, TensorName::FinalNormBias], 0);
+const SOURCE_EMBEDDING_NORM: [TensorId; 2] =
+    TensorId::pair([TensorName::SourceEmbeddingNormGain, TensorName::SourceEmbeddingNormBias], 0);
+const SOURCE_NORM: [TensorId; 2] = TensorId::pair([TensorName::SourceNormGain, TensorName::SourceNormBias], 0);
 /// Ids of `W_logits` and `b_logits`.
 const LOGIT_MAP: [TensorId; 2] = TensorId::pair([TensorName::LogitWeights, TensorName::LogitBias], 0);
 

@@ -1,12 +1,12 @@
 //! A training step: the forward pass of a batch, and its gradient.
 
 use super::loss::{LossCache, loss_backward, loss_forward};
-use super::{Architecture, AttentionModel, Batch, EMBEDDING_NORM, FINAL_NORM, Pooling, Sequences};
+use super::{Architecture, AttentionModel, Batch, Pooling, Sequences, Tower};
 use crate::numerics::attention::{BatchRoom, BatchRows, HeadChanges, Tokens};
 use crate::numerics::block::{
     BlockCache, BlockConfig, attend_backward, attend_forward, norm_back, tail_backward, tail_forward,
 };
-use crate::numerics::norm::{NormCache, NormForm, norm_forward};
+use crate::numerics::norm::{NormCache, norm_forward};
 use crate::numerics::params::{Learned, Parameters};
 use crate::numerics::simd::{add, add_scaled, vectorized};
 use crate::numerics::{Matrix, Scalar};
@@ -24,12 +24,15 @@ pub struct StepWorkspace<S> {
     d_pooled: Matrix<S>,
     /// Cache of the norm after all blocks, and its output (N, D) or (R, D).
     final_norm: Option<(NormCache<S>, Matrix<S>)>,
+    /// Cache of the norm after the source's blocks, and its output (N_s, D).
+    source_norm: Option<(NormCache<S>, Matrix<S>)>,
     loss: LossCache<S>,
     pub gradient: Parameters<S>,
 }
 
 /// The blocks of one sentence, with their values.
 struct Stack<S> {
+    tower: Tower,
     /// `X` (N, D)
     embedded: Matrix<S>,
     /// Cache of the norm after the embeddings, and its input (N, D).
@@ -42,14 +45,13 @@ struct Stack<S> {
 }
 
 impl<S: Scalar> Stack<S> {
-    fn new(
-        model: &AttentionModel<S>,
-        configs: &[BlockConfig],
-        room: BatchRoom,
-        source: BatchRoom,
-        pools_means: bool,
-    ) -> Self {
-        let width = model.architecture.width;
+    fn new(model: &AttentionModel<S>, tower: Tower, room: BatchRoom, source: BatchRoom) -> Self {
+        let architecture = &model.architecture;
+        let width = architecture.width;
+        let (configs, pools_means) = match tower {
+            Tower::Source => (&architecture.source_blocks, false),
+            Tower::Sentence => (&architecture.blocks, architecture.pools_means_before_tail()),
+        };
         let keys = |block: &BlockConfig| if block.attends_to_source() { source } else { room };
         let mut blocks: Vec<BlockCache<S>> =
             configs.iter().map(|block| BlockCache::new(block, room, keys(block))).collect();
@@ -63,8 +65,8 @@ impl<S: Scalar> Stack<S> {
         }
         let reads_vectors = !looks_up || configs.first().is_none_or(BlockConfig::reads_vectors);
         let matrix = || Matrix::zeros(room.rows, width);
-        let embedding_norm = model.architecture.embedding_norm.then(|| (NormCache::new(room.rows, width), matrix()));
-        Self { embedded: matrix(), embedding_norm, blocks, d: matrix(), reads_vectors }
+        let embedding_norm = architecture.embedding_norm.then(|| (NormCache::new(room.rows, width), matrix()));
+        Self { tower, embedded: matrix(), embedding_norm, blocks, d: matrix(), reads_vectors }
     }
 
     /// Returns a block's input, its cache, and the gradient.
@@ -82,14 +84,16 @@ impl<S: Scalar> StepWorkspace<S> {
         let (width, rows) = (architecture.width, input.rows);
         let values = architecture.blocks.last().map_or(0, |block| block.attention.mixes_width());
         let source = if architecture.has_source() { source } else { BatchRoom::NONE };
+        let norm = |is_there: bool, rows| is_there.then(|| (NormCache::new(rows, width), Matrix::zeros(rows, width)));
         Self {
-            input: Stack::new(model, &architecture.blocks, input, source, architecture.pools_means_before_tail()),
-            source: Stack::new(model, &architecture.source_blocks, source, BatchRoom::NONE, false),
+            input: Stack::new(model, Tower::Sentence, input, source),
+            source: Stack::new(model, Tower::Source, source, BatchRoom::NONE),
             pooled_mix: Matrix::zeros(rows, values),
             pooled: Matrix::zeros(rows, width),
             d_pooled_mix: Matrix::zeros(rows, values),
             d_pooled: Matrix::zeros(rows, width),
-            final_norm: architecture.final_norm.then(|| (NormCache::new(rows, width), Matrix::zeros(rows, width))),
+            final_norm: norm(architecture.final_norm, rows),
+            source_norm: norm(architecture.source.final_norm, source.rows),
             loss: LossCache::new(model, rows),
             gradient: model.zeros(),
         }
@@ -136,9 +140,14 @@ pub fn model_forward<S: Scalar>(
         whole_tail_forward(block, x, cache);
     }
 
+    if let Some(last) = workspace.source.blocks.last() {
+        let output = last.tail.output().top_flat(source_rows.total());
+        normed(model, parameters, Tower::Source, output, &mut workspace.source_norm);
+    }
+
     embed(model, parameters, &batch.input, &mut workspace.input);
-    let StepWorkspace { input, source, pooled_mix, pooled, final_norm, .. } = workspace;
-    let source = memory(&source.blocks, source_rows);
+    let StepWorkspace { input, source, pooled_mix, pooled, final_norm, source_norm, .. } = workspace;
+    let source = memory(&source.blocks, source_norm, source_rows);
     let rows = &batch.input.rows;
     for (i, config) in architecture.blocks.iter().enumerate() {
         let block = Learned { config, parameters, number: architecture.source_blocks.len() + i };
@@ -156,11 +165,13 @@ pub fn model_forward<S: Scalar>(
             let (mix, x) = (pooled_mix.top_flat(count), pooled.top_flat(count));
             tail_forward(block, mix, x, &mut cache.tail);
             // From here on, only the outputs that are read.
-            let output = normed(model, parameters, cache.tail.output().top_flat(count), final_norm);
+            let output = cache.tail.output().top_flat(count);
+            let output = normed(model, parameters, Tower::Sentence, output, final_norm);
             pooled.top_flat_mut(count).copy_from_slice(output);
         } else {
             whole_tail_forward(block, x, cache);
-            let output = normed(model, parameters, cache.tail.output().top_flat(rows.total()), final_norm);
+            let output = cache.tail.output().top_flat(rows.total());
+            let output = normed(model, parameters, Tower::Sentence, output, final_norm);
             pool(architecture.pooling, batch, output, architecture.width, pooled.flat_mut());
         }
     }
@@ -178,24 +189,26 @@ fn embed<S: Scalar>(
     }
     let n = sequences.rows.total();
     let x = stack.embedded.top_flat_mut(n);
-    match (&mut stack.embedding_norm, model.embedding_norm(parameters)) {
+    let tower = stack.tower;
+    match (&mut stack.embedding_norm, model.embedding_norm(parameters, tower)) {
         (Some((norm, summed)), Some(affine)) => {
             let summed = summed.top_flat_mut(n);
-            vectorized!(model.embed(parameters, sequences, summed));
+            vectorized!(model.embed(parameters, tower, sequences, summed));
             norm_forward(model.architecture.norm_form, summed, affine, norm, x);
         }
-        _ => vectorized!(model.embed(parameters, sequences, x)),
+        _ => vectorized!(model.embed(parameters, tower, sequences, x)),
     }
 }
 
-/// Applies the last norm, if there is one, to the outputs of all blocks.
+/// Applies the norm after a tower's blocks, if there is one, to their outputs.
 fn normed<'a, S: Scalar>(
     model: &AttentionModel<S>,
     parameters: &Parameters<S>,
+    tower: Tower,
     outputs: &'a [S],
     final_norm: &'a mut Option<(NormCache<S>, Matrix<S>)>,
 ) -> &'a [S] {
-    let (Some((norm, to)), Some(affine)) = (final_norm, model.final_norm(parameters)) else { return outputs };
+    let (Some((norm, to)), Some(affine)) = (final_norm, model.final_norm(parameters, tower)) else { return outputs };
     let to = &mut to.flat_mut()[..outputs.len()];
     norm_forward(model.architecture.norm_form, outputs, affine, norm, to);
     to
@@ -203,14 +216,15 @@ fn normed<'a, S: Scalar>(
 
 /// Computes the gradient of [`normed`] in place: `d` holds the gradient of its output and becomes that of its input.
 fn normed_backward<S: Scalar>(
-    form: NormForm,
+    architecture: &Architecture,
     parameters: &Parameters<S>,
+    tower: Tower,
     final_norm: &Option<(NormCache<S>, Matrix<S>)>,
     gradient: &mut Parameters<S>,
     d: &mut [S],
 ) {
-    if let Some((norm, _)) = final_norm {
-        norm_back(form, parameters, FINAL_NORM, norm, d, gradient);
+    if let (Some((norm, _)), Some(ids)) = (final_norm, architecture.final_norm_of(tower)) {
+        norm_back(architecture.norm_form, parameters, ids, norm, d, gradient);
     }
 }
 
@@ -226,10 +240,16 @@ fn tokens<'a, S: Scalar>(
     Tokens { look_up, ..Tokens::new(vectors, &sequences.rows) }
 }
 
-/// Returns the tokens that cross-attention attends to, from the source's last block, or `None` if there is no source.
-fn memory<'a, S: Scalar>(source: &'a [BlockCache<S>], rows: &'a BatchRows) -> Option<Tokens<'a, S>> {
-    let last = source.last()?;
-    Some(Tokens::new(last.tail.output().top_flat(rows.total()), rows))
+/// Returns the tokens that cross-attention attends to: the output of the source's last block, or of the norm after it.
+/// `None` if there is no source.
+fn memory<'a, S: Scalar>(
+    source: &'a [BlockCache<S>],
+    norm: &'a Option<(NormCache<S>, Matrix<S>)>,
+    rows: &'a BatchRows,
+) -> Option<Tokens<'a, S>> {
+    let last = source.last()?.tail.output();
+    let memory = norm.as_ref().map_or(last, |(_, normed)| normed);
+    Some(Tokens::new(memory.top_flat(rows.total()), rows))
 }
 
 /// Returns how the last block's mixes are read: separately if they are already means.
@@ -298,8 +318,18 @@ pub fn model_backward<S: Scalar>(
     assert!(!parameters.is_packed(), "model backward: packed parameters are not trained");
     let architecture = &model.architecture;
     workspace.gradient.flat_mut().fill(S::zero());
-    let StepWorkspace { input, source, pooled_mix, pooled, d_pooled_mix, d_pooled, final_norm, loss, gradient } =
-        workspace;
+    let StepWorkspace {
+        input,
+        source,
+        pooled_mix,
+        pooled,
+        d_pooled_mix,
+        d_pooled,
+        final_norm,
+        source_norm,
+        loss,
+        gradient,
+    } = workspace;
     let d_pooled = d_pooled.top_flat_mut(batch.reads());
     loss_backward(model, parameters, batch, pooled.top_flat(batch.reads()), loss, d_pooled, gradient);
 
@@ -307,7 +337,7 @@ pub fn model_backward<S: Scalar>(
     let (source_d, source_blocks) = (&mut source.d, &source.blocks);
     let source_d = source_d.top_flat_mut(source_rows.total());
     source_d.fill(S::zero());
-    let memory = memory(source_blocks, source_rows);
+    let memory = memory(source_blocks, source_norm, source_rows);
     for (i, config) in architecture.blocks.iter().enumerate().rev() {
         let block = Learned { config, parameters, number: architecture.source_blocks.len() + i };
         let (x, cache, d) = input.at(i, rows.total());
@@ -315,7 +345,7 @@ pub fn model_backward<S: Scalar>(
             let (width, values, count) = (architecture.width, config.attention.mixes_width(), batch.reads());
             if architecture.pools_before_tail() {
                 let (mix, d_mix) = (pooled_mix.top_flat(count), d_pooled_mix.top_flat_mut(count));
-                normed_backward(architecture.norm_form, parameters, final_norm, gradient, d_pooled);
+                normed_backward(architecture, parameters, Tower::Sentence, final_norm, gradient, d_pooled);
                 tail_backward(block, mix, &mut cache.tail, gradient, d_pooled, d_mix);
                 let pooling = mix_pooling(architecture, cache);
                 let mixes = if cache.attention.mixes_means { rows.count() } else { rows.total() };
@@ -327,7 +357,7 @@ pub fn model_backward<S: Scalar>(
                 }
             } else {
                 pool_backward(architecture.pooling, batch, d_pooled, width, d);
-                normed_backward(architecture.norm_form, parameters, final_norm, gradient, d);
+                normed_backward(architecture, parameters, Tower::Sentence, final_norm, gradient, d);
                 whole_tail_backward(block, rows, cache, gradient, d);
             }
         } else {
@@ -338,6 +368,7 @@ pub fn model_backward<S: Scalar>(
     }
     embed_backward(model, parameters, &batch.input, input, gradient);
 
+    normed_backward(architecture, parameters, Tower::Source, source_norm, gradient, source_d);
     for (b, config) in architecture.source_blocks.iter().enumerate().rev() {
         let block = Learned { config, parameters, number: b };
         let (x, cache, d) = source.at(b, source_rows.total());
@@ -371,8 +402,9 @@ fn embed_backward<S: Scalar>(
         return;
     }
     let d = stack.d.top_flat_mut(sequences.rows.total());
-    if let Some((norm, _)) = &stack.embedding_norm {
-        norm_back(model.architecture.norm_form, parameters, EMBEDDING_NORM, norm, d, gradient);
+    let architecture = &model.architecture;
+    if let (Some((norm, _)), Some(ids)) = (&stack.embedding_norm, architecture.embedding_norm_of(stack.tower)) {
+        norm_back(architecture.norm_form, parameters, ids, norm, d, gradient);
     }
-    vectorized!(model.embed_backward(sequences, d, gradient));
+    vectorized!(model.embed_backward(stack.tower, sequences, d, gradient));
 }

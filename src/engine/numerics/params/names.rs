@@ -62,6 +62,21 @@ tensors! {
     /// `β_E` (1, D)
     EmbeddingNormBias = "β_E", Input, Zero,
         "shifts the output of the norm after the embeddings";
+    /// `P_S` (T_max, D), added to the embeddings of the source, where it has positions of its own.
+    SourcePositions = "P_S", Input, Positions,
+        "what a position adds to the static vector of a word of the source";
+    /// `γ_ES` (1, D) of the norm after the sum of the source's embeddings, where that norm is its own.
+    SourceEmbeddingNormGain = "γ_ES", Input, One,
+        "scales the output of the norm after the source's embeddings";
+    /// `β_ES` (1, D)
+    SourceEmbeddingNormBias = "β_ES", Input, Zero,
+        "shifts the output of the norm after the source's embeddings";
+    /// `γ_S` (1, D) of the norm after the source's blocks.
+    SourceNormGain = "γ_S", Input, One,
+        "scales the output of the norm after the source's blocks, which cross-attention reads";
+    /// `β_S` (1, D)
+    SourceNormBias = "β_S", Input, Zero,
+        "shifts the output of the norm after the source's blocks, which cross-attention reads";
     /// `W_Q` (D, H·d_k)
     QueryWeights = "W_Q", Attention, Glorot,
         "computes a word's query, which says what the word looks for";
@@ -81,7 +96,7 @@ tensors! {
     KeyNormGain = "γ_k", Attention, One,
         "scales the output of the norm of the keys";
     /// `B` (H, 2 T_max − 1), added to the scores: a number for each head and distance, from the key furthest before its
-    /// query to the one furthest after it.
+    /// query to the one furthest after it; or (H, buckets), where distances share numbers.
     DistanceBias = "B", Distances, Zero,
         "how much a head favours words at each distance, with a row for each head";
     /// `W_V` (D, K·d_v)

@@ -71,11 +71,6 @@ fn divisor_and_temperature<S: Scalar>(config: &AttentionConfig) -> (S, S) {
     (S::from_f64(config.score_divisor * root), S::from_f64(config.temperature))
 }
 
-/// Returns the index of `B[j − i]` in a head's row of `B`, which starts with the furthest key before its query.
-fn distance(tokens: usize, query: usize, key: usize) -> usize {
-    tokens - 1 + key - query
-}
-
 /// Computes one head by the module's three equations.
 ///
 /// # Shapes
@@ -108,7 +103,7 @@ pub fn attention<S: Scalar>(
         if !config.sees(i, j) {
             return S::NEG_INFINITY;
         }
-        let favour = config.distances.map_or(S::zero(), |tokens| distances[distance(tokens, i, j)]);
+        let favour = config.distances.map_or(S::zero(), |form| distances[form.column(i, j)]);
         let product = held_below(config.score_cap, &[dot(q.row(i), k.row(j)) / divisor])[0];
         (product + favour) / temperature
     });
@@ -160,10 +155,10 @@ pub fn attention_backward<S: Scalar>(
     });
 
     let mut d_distances = vec![S::zero(); distances.len()];
-    if let Some(tokens) = config.distances {
+    if let Some(form) = config.distances {
         for i in 0..q.rows() {
             for j in 0..k.rows() {
-                d_distances[distance(tokens, i, j)] += d_scores.get(i, j) / temperature;
+                d_distances[form.column(i, j)] += d_scores.get(i, j) / temperature;
             }
         }
     }
@@ -267,7 +262,7 @@ fn head_inputs<S: Scalar>(
     };
     let (q, k) = (own(QUERY, TensorName::QueryNormGain, x), own(KEY, TensorName::KeyNormGain, z));
     let v = affine(parameters, TensorId::pair(VALUE, block), z);
-    let distances = tensor(parameters, TensorName::DistanceBias.of_block(block));
+    let distances = tensor(parameters, TensorName::DistanceBias.of_block(config.distance_block(block)));
     let input = |head| HeadInput {
         q: columns(&q, config.query_columns(head)),
         k: columns(&k, config.key_columns(head)),
@@ -341,7 +336,7 @@ pub fn multi_head_backward<S: Scalar>(
     let d_distances: Vec<S> = d_heads.iter().flat_map(|head| head.distances.clone()).collect();
     add_to(
         gradient,
-        TensorName::DistanceBias.of_block(block),
+        TensorName::DistanceBias.of_block(config.distance_block(block)),
         &Matrix::from_row_major(1, d_distances.len(), d_distances),
     );
 

@@ -23,7 +23,7 @@ use super::{
     norm_backward, tensor,
 };
 use crate::numerics::block::BlockConfig;
-use crate::numerics::model::{AttentionModel, Batch, Classes, Pooling, Readout, Sequences};
+use crate::numerics::model::{AttentionModel, Batch, Classes, Pooling, Readout, Sequences, Tower};
 use crate::numerics::params::{Parameters, TensorId, TensorName};
 use crate::numerics::positions::Positions;
 
@@ -33,18 +33,24 @@ fn embedding<S: Scalar>(model: &AttentionModel<S>, parameters: &Parameters<S>) -
 }
 
 /// Returns `P[t]` (Vaswani et al. 2017, section 3.5): `P[t, 2i] = sin(t / 10000^(2i/D))`, `P[t, 2i + 1]` the cosine of
-/// the same; or a learned row.
-fn position<S: Scalar>(model: &AttentionModel<S>, parameters: &Parameters<S>, t: usize) -> Vec<S> {
+/// the same; in halves, the cosine is `P[t, ⌈D/2⌉ + i]`. Or a learned row, of the source's own table where it has one.
+fn position<S: Scalar>(model: &AttentionModel<S>, parameters: &Parameters<S>, tower: Tower, t: usize) -> Vec<S> {
     const BASE: f64 = 10_000.0;
     let width = model.architecture.width;
-    let wave = |j: usize| {
-        let angle = t as f64 / BASE.powf((2 * (j / 2)) as f64 / width as f64);
-        S::from_f64(if j.is_multiple_of(2) { angle.sin() } else { angle.cos() })
-    };
+    let angle = |i: usize| t as f64 / BASE.powf((2 * i) as f64 / width as f64);
+    let pairs = (0..width.div_ceil(2)).map(|i| [angle(i).sin(), angle(i).cos()].map(S::from_f64));
     match model.architecture.positions {
         Positions::None => vec![S::zero(); width],
-        Positions::Sinusoidal => (0..width).map(wave).collect(),
-        Positions::Learned => tensor(parameters, TensorName::Positions).expect("learned positions").row(t).to_vec(),
+        Positions::Sinusoidal => pairs.flatten().take(width).collect(),
+        Positions::SinusoidalInHalves => {
+            let (sines, cosines): (Vec<S>, Vec<S>) = pairs.map(|[sine, cosine]| (sine, cosine)).unzip();
+            sines.into_iter().chain(cosines).take(width).collect()
+        }
+        Positions::Learned => {
+            let own = tensor(parameters, TensorName::SourcePositions).filter(|_| tower == Tower::Source);
+            let table = own.or_else(|| tensor(parameters, TensorName::Positions));
+            table.expect("learned positions").row(t).to_vec()
+        }
     }
 }
 
@@ -70,13 +76,16 @@ fn embedding_scale<S: Scalar>(model: &AttentionModel<S>) -> S {
 fn embedded<S: Scalar>(
     model: &AttentionModel<S>,
     parameters: &Parameters<S>,
+    tower: Tower,
     sequences: &Sequences,
     rows: Range<usize>,
 ) -> Matrix<S> {
     let table = embedding(model, parameters);
     let segments = tensor(parameters, TensorName::Segments);
-    let positions: Vec<Vec<S>> =
-        rows.clone().map(|row| position(model, parameters, position_row(model, sequences, &rows, row))).collect();
+    let positions: Vec<Vec<S>> = rows
+        .clone()
+        .map(|row| position(model, parameters, tower, position_row(model, sequences, &rows, row)))
+        .collect();
     let scale = embedding_scale(model);
     Matrix::from_fn(rows.len(), model.architecture.width, |t, j| {
         let word = sequences.words[rows.start + t].map_or(S::zero(), |word| scale * table.get(word, j));
@@ -110,6 +119,9 @@ fn normed_backward<S: Scalar>(
 }
 
 const EMBEDDING_NORM: [TensorId; 2] = TensorId::pair([TensorName::EmbeddingNormGain, TensorName::EmbeddingNormBias], 0);
+const SOURCE_EMBEDDING_NORM: [TensorId; 2] =
+    TensorId::pair([TensorName::SourceEmbeddingNormGain, TensorName::SourceEmbeddingNormBias], 0);
+const SOURCE_NORM: [TensorId; 2] = TensorId::pair([TensorName::SourceNormGain, TensorName::SourceNormBias], 0);
 const FINAL_NORM: [TensorId; 2] = TensorId::pair([TensorName::FinalNormGain, TensorName::FinalNormBias], 0);
 const TRANSFORM: [TensorId; 2] = TensorId::pair([TensorName::TransformWeights, TensorName::TransformBias], 0);
 const TRANSFORM_NORM: [TensorId; 2] = TensorId::pair([TensorName::TransformNormGain, TensorName::TransformNormBias], 0);
@@ -117,12 +129,15 @@ const TRANSFORM_NORM: [TensorId; 2] = TensorId::pair([TensorName::TransformNormG
 /// Adds `d_E`, `d_P` and `d_E_S`, if they are learned.
 fn embedded_backward<S: Scalar>(
     model: &AttentionModel<S>,
+    tower: Tower,
     sequences: &Sequences,
     rows: Range<usize>,
     d_x: &Matrix<S>,
     gradient: &mut Parameters<S>,
 ) {
     let scale = embedding_scale(model);
+    let has_own = gradient.spec(TensorName::SourcePositions).is_some() && tower == Tower::Source;
+    let table = if has_own { TensorName::SourcePositions } else { TensorName::Positions };
     for (t, row) in rows.clone().enumerate() {
         let position = position_row(model, sequences, &rows, row);
         for j in 0..d_x.cols() {
@@ -132,7 +147,7 @@ fn embedded_backward<S: Scalar>(
                 }
             };
             sequences.words[row].into_iter().for_each(|word| add(TensorName::Embedding, word, scale));
-            add(TensorName::Positions, position, S::one());
+            add(table, position, S::one());
             add(TensorName::Segments, sequences.segments[row], S::one());
         }
     }
@@ -178,12 +193,14 @@ fn through_backward<S: Scalar>(
 struct LayerVectors<S> {
     source: Vec<Matrix<S>>,
     source_sum: Matrix<S>,
+    /// The source's last vectors, normed if there is a norm after its blocks.
+    memory: Option<Matrix<S>>,
     input: Vec<Matrix<S>>,
     input_sum: Matrix<S>,
 }
 
 /// Computes the vectors of one sentence: the source goes through its blocks, then the sentence, which may attend to the
-/// source's last vectors.
+/// source's last vectors, or to those behind a norm.
 fn way<S: Scalar>(
     model: &AttentionModel<S>,
     parameters: &Parameters<S>,
@@ -195,14 +212,21 @@ fn way<S: Scalar>(
     let (source_sum, source) = if sources.is_empty() {
         (Matrix::zeros(0, 0), Vec::new())
     } else {
-        let sum = embedded(model, parameters, &batch.source, batch.source.rows.sentence(sentence));
-        let x = normed(model, parameters, EMBEDDING_NORM, &sum);
+        let sum = embedded(model, parameters, Tower::Source, &batch.source, batch.source.rows.sentence(sentence));
+        let x = normed(model, parameters, source_embedding_norm(parameters), &sum);
         (sum, through((sources, 0), parameters, x, None))
     };
-    let input_sum = embedded(model, parameters, &batch.input, batch.input.rows.sentence(sentence));
+    let memory = source.last().map(|z| normed(model, parameters, SOURCE_NORM, z));
+    let input_sum = embedded(model, parameters, Tower::Sentence, &batch.input, batch.input.rows.sentence(sentence));
     let x = normed(model, parameters, EMBEDDING_NORM, &input_sum);
-    let input = through((&architecture.blocks, sources.len()), parameters, x, source.last());
-    LayerVectors { source, source_sum, input, input_sum }
+    let input = through((&architecture.blocks, sources.len()), parameters, x, memory.as_ref());
+    LayerVectors { source, source_sum, memory, input, input_sum }
+}
+
+/// Returns the norm after the source's embeddings: its own, or the sentence's.
+fn source_embedding_norm<S: Scalar>(parameters: &Parameters<S>) -> [TensorId; 2] {
+    let has_own = parameters.spec(SOURCE_EMBEDDING_NORM[0]).is_some();
+    if has_own { SOURCE_EMBEDDING_NORM } else { EMBEDDING_NORM }
 }
 
 /// Returns `W` (D, C); a tied readout takes its columns from `E`.
@@ -286,7 +310,9 @@ fn loss_of_outputs<S: Scalar>(
         let rows = read_by(pooling, batch, target);
         let y: Vec<S> =
             (0..width).map(|j| rows.iter().map(|&(row, share)| S::from_f64(share) * outputs[row][j]).sum()).collect();
+        let factor = model.architecture.logit_scale.map_or(S::one(), S::from_f64);
         let (t, transform) = transformed(model, parameters, &y);
+        let t: Vec<S> = t.into_iter().map(|t| factor * t).collect();
         let logits: Vec<S> = (0..w.cols())
             .map(|c| (0..width).map(|j| t[j] * w.get(j, c)).sum::<S>() + bias.get(c).copied().unwrap_or(S::zero()))
             .collect();
@@ -298,7 +324,7 @@ fn loss_of_outputs<S: Scalar>(
         let d_held = |c: usize| (probabilities[c] - if c == right { S::one() } else { S::zero() }) / count;
         let d_z: Vec<S> =
             (0..w.cols()).map(|c| held_below_slope(model.architecture.logit_cap, held[c]) * d_held(c)).collect();
-        let d_t: Vec<S> = (0..width).map(|j| (0..w.cols()).map(|c| d_z[c] * w.get(j, c)).sum()).collect();
+        let d_t: Vec<S> = (0..width).map(|j| factor * (0..w.cols()).map(|c| d_z[c] * w.get(j, c)).sum::<S>()).collect();
         let mut d_y = transformed_backward(model, parameters, &y, &transform, d_t, gradient);
         for (c, &d) in d_z.iter().enumerate() {
             if let Some(bias) = gradient.values_of_mut(TensorName::LogitBias).get_mut(c) {
@@ -397,18 +423,21 @@ pub fn loss_and_gradient<S: Scalar>(
         let d_y = Matrix::from_fn(rows.len(), architecture.width, |t, j| d_outputs[rows.start + t][j]);
         let end = &way.input[architecture.blocks.len()];
         let d_y = normed_backward(model, parameters, FINAL_NORM, end, &d_y, &mut gradient);
-        let source = way.source.last();
+        let source = way.memory.as_ref();
         let mut d_source = source.map_or(Matrix::zeros(0, 0), |z| Matrix::zeros(z.rows(), z.cols()));
         let blocks = (&architecture.blocks[..], architecture.source_blocks.len());
         let d_x = through_backward(blocks, parameters, &way.input, source, d_y, &mut gradient, &mut d_source);
         let d_x = normed_backward(model, parameters, EMBEDDING_NORM, &way.input_sum, &d_x, &mut gradient);
-        embedded_backward(model, &batch.input, rows, &d_x, &mut gradient);
-        if source.is_some() {
+        embedded_backward(model, Tower::Sentence, &batch.input, rows, &d_x, &mut gradient);
+        if let Some(z) = way.source.last() {
+            let d_source = normed_backward(model, parameters, SOURCE_NORM, z, &d_source, &mut gradient);
             let blocks = (&architecture.source_blocks[..], 0);
             let nothing = &mut Matrix::zeros(0, 0);
             let d_x = through_backward(blocks, parameters, &way.source, None, d_source, &mut gradient, nothing);
-            let d_x = normed_backward(model, parameters, EMBEDDING_NORM, &way.source_sum, &d_x, &mut gradient);
-            embedded_backward(model, &batch.source, batch.source.rows.sentence(i), &d_x, &mut gradient);
+            let ids = source_embedding_norm(parameters);
+            let d_x = normed_backward(model, parameters, ids, &way.source_sum, &d_x, &mut gradient);
+            let rows = batch.source.rows.sentence(i);
+            embedded_backward(model, Tower::Source, &batch.source, rows, &d_x, &mut gradient);
         }
     }
     (loss, gradient)

@@ -6,6 +6,7 @@
 
 mod decoders;
 mod plain;
+mod translators;
 mod values;
 
 use decoders::{ernie4_5, eurobert, gemma, gemma2, gemma3, llama, mistral, olmo2, phi3, qwen2, qwen3, smollm3};
@@ -13,10 +14,11 @@ use plain::{
     bert, biogpt, distilbert, electra, ernie, gpt_bigcode, gpt_neo, gpt_neox, gpt2, gptj, modernbert,
     modernbert_decoder, mpnet, nomic_bert, openai_gpt, opt, phi, roberta, roberta_pre_norm, stablelm,
 };
+use translators::{bart, marian, mbart, mt5, t5};
 
 use super::fields::{CHECK, Fields};
 use super::limits::{HEADS_MAX, HIDDEN_MAX, LAYERS_MAX, POSITIONS_MAX, VOCABULARY_MAX, WIDTH_MAX};
-use super::names::{TensorNames, tables};
+use super::names::{Stack, TensorNames, tables};
 use super::refusal::Refusal;
 use crate::numerics::attention::AttentionConfig;
 use crate::numerics::block::BlockConfig;
@@ -69,6 +71,11 @@ pub enum Family {
     Ministral,
     Ernie45,
     StableLm,
+    T5,
+    Mt5,
+    Bart,
+    MBart,
+    Marian,
 }
 
 /// The entry of a family.
@@ -153,6 +160,24 @@ const NOMIC_KEYS: Keys = Keys {
     ..GPTJ_KEYS
 };
 const OPT_KEYS: Keys = Keys { hidden: "ffn_dim", ..BERT_KEYS };
+/// Keys of the first of two towers.
+const BART_KEYS: Keys = Keys {
+    width: "d_model",
+    layers: "encoder_layers",
+    heads: "encoder_attention_heads",
+    hidden: "encoder_ffn_dim",
+    ..BERT_KEYS
+};
+const MARIAN_KEYS: Keys = Keys { has_table: false, ..BART_KEYS };
+/// Keys of T5, whose sentences may be of any length.
+const T5_KEYS: Keys = Keys {
+    width: "d_model",
+    layers: "num_layers",
+    heads: "num_heads",
+    hidden: "d_ff",
+    others: &[("d_model", "hidden_size"), ("num_layers", "num_hidden_layers"), ("num_heads", "num_attention_heads")],
+    ..ROTARY_KEYS
+};
 
 /// Makes the sizes from width, layers, heads, hidden units, positions and vocabulary.
 const fn sizes([width, layers, heads, hidden, positions, vocabulary]: [usize; 6]) -> Sizes {
@@ -219,6 +244,11 @@ families! {
     Ministral = "ministral", "Ministral", ROTARY_KEYS, [4096, 32, 32, 14_336, 131_072, 32_000], mistral, LLAMA;
     Ernie45 = "ernie4_5", "ERNIE 4.5", ROTARY_KEYS, [1024, 18, 16, 3072, 131_072, 103_424], ernie4_5, LLAMA_IN_PAIRS;
     StableLm = "stablelm", "StableLM", ROTARY_KEYS, [2560, 32, 32, 6912, 4096, 50_304], stablelm, STABLELM;
+    T5 = "t5", "T5", T5_KEYS, [512, 6, 8, 2048, 512, 32_128], t5, T5;
+    Mt5 = "mt5", "mT5", T5_KEYS, [512, 8, 6, 1024, 512, 250_112], mt5, T5;
+    Bart = "bart", "BART", BART_KEYS, [1024, 12, 16, 4096, 1024, 50_265], bart, BART;
+    MBart = "mbart", "mBART", BART_KEYS, [1024, 12, 16, 4096, 1024, 50_265], mbart, BART;
+    Marian = "marian", "Marian", MARIAN_KEYS, [1024, 12, 16, 4096, 1024, 58_101], marian, BART;
 }
 
 const _: () = {
@@ -257,10 +287,11 @@ impl Family {
         &self.entry().names
     }
 
-    /// Returns the family's name for a tensor of the engine.
-    pub(super) fn written(self, id: TensorId) -> Option<String> {
-        let (row, end) = self.names().row(id.name)?;
-        Some(format!("{}.{}", row.name.replace("{}", &id.block.to_string()), end.suffix()))
+    /// Returns the family's name for a tensor of the engine, in a model with so many blocks of the source.
+    pub(super) fn written(self, id: TensorId, sources: usize) -> Option<String> {
+        let (row, end) = self.names().row(id, sources)?;
+        let (_, layer) = Stack::of(id.block, sources);
+        Some(format!("{}.{}", row.name.replace("{}", &layer.to_string()), end.suffix()))
     }
 
     /// Returns the sizes and the shape of a config of this family.
@@ -288,7 +319,7 @@ const REFUSED_COUNTS: [(&str, &str); 3] =
     [("num_experts", "experts"), ("num_local_experts", "experts"), ("n_routed_experts", "experts")];
 
 const EXPERTS: &str = "its feed-forward layers are chosen among experts";
-const TWO_MODELS: &str = "it consists of two models, and the second reads the output of the first";
+pub(super) const TWO_MODELS: &str = "it consists of two models, and the second reads the output of the first";
 const NO_ATTENTION: &str = "it has no attention";
 const PARTLY_RECURRENT: &str = "some of its layers have a state or a convolution in place of attention";
 const MULTIPLIED: &str = "it multiplies what each branch adds by a number";
@@ -328,16 +359,16 @@ pub(super) const OTHERS: &[(&str, &str)] = &[
     ("squeezebert", "its linear layers are grouped convolutions"),
     ("mobilebert", "its blocks narrow the vectors, and have several feed-forward layers"),
     ("funnel", "its layers pool the words"),
-    ("t5", TWO_MODELS),
-    ("mt5", TWO_MODELS),
-    ("umt5", TWO_MODELS),
-    ("longt5", TWO_MODELS),
-    ("bart", TWO_MODELS),
-    ("mbart", TWO_MODELS),
-    ("marian", TWO_MODELS),
+    ("umt5", "each of its blocks has a table of distances of its own"),
+    ("longt5", "its source attends to windows and to summaries of blocks"),
     ("pegasus", TWO_MODELS),
     ("m2m_100", TWO_MODELS),
+    ("nllb-moe", EXPERTS),
     ("blenderbot", TWO_MODELS),
+    ("blenderbot-small", TWO_MODELS),
+    ("led", TWO_MODELS),
+    ("prophetnet", TWO_MODELS),
+    ("fsmt", TWO_MODELS),
     ("encoder-decoder", TWO_MODELS),
     ("t5gemma", TWO_MODELS),
     ("whisper", "it consists of two models, and the first hears sound"),

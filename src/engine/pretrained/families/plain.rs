@@ -3,14 +3,15 @@
 
 use super::super::fields::{CHECK, Fields};
 use super::super::limits::WIDTH_MAX;
-use super::super::names::DistanceBuckets;
 use super::super::refusal::Refusal;
 use super::decoders::key_value_heads;
 use super::values::{
     FORM, FRACTION, FULL, NORM_BETWEEN, RotaryKeys, SLIDING, Sizes, TURN, absolute_positions, activation,
-    activation_named, epsilon, kinds, kinds_of, layers_between, linear, set_biases, transformed, window_of,
+    activation_named, distance_buckets, epsilon, kinds, kinds_of, layers_between, linear, set_biases, share_distances,
+    transformed, window_of,
 };
 use crate::numerics::activation::Activation;
+use crate::numerics::attention::distances::DistanceForm;
 use crate::numerics::attention::{AttentionConfig, Mask, Window};
 use crate::numerics::attention::{Rotary, RotaryScaling};
 use crate::numerics::block::{BlockConfig, Branches, Norm};
@@ -145,12 +146,10 @@ pub(super) fn electra(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture,
 /// Returns MPNet: RoBERTa without segments, with distances in the scores and a fixed padding token.
 pub(super) fn mpnet(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
     const PAD: usize = 1;
-    const BUCKETS: usize = DistanceBuckets::COUNT;
-    let buckets = fields.or("relative_attention_num_buckets", BUCKETS)?;
-    if buckets != BUCKETS {
-        let found = format!("{buckets} as relative_attention_num_buckets");
-        return Err(Refusal::new(found, format!("{BUCKETS}"), FORM));
-    }
+    const BUCKETS: usize = 32;
+    /// The family has no key for it.
+    const MOST: usize = 128;
+    let buckets = distance_buckets(fields, BUCKETS, Some(MOST))?;
     let position_rows = PositionRows { first: PAD + 1, filler: Some(PAD) };
     if sizes.positions <= position_rows.first {
         let found = format!("{} positions", sizes.positions);
@@ -161,7 +160,11 @@ pub(super) fn mpnet(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, R
     let epsilon = epsilon(fields, "layer_norm_eps", 1e-12)?;
     let readout = transformed(fields, Activation::Gelu)?;
     let mut model = Plain::of(&sizes, Norm::Post, epsilon, activation, readout)?.architecture();
-    model.blocks.iter_mut().for_each(|block| block.attention.distances = Some(sizes.positions));
+    share_distances(
+        &mut model.blocks,
+        0,
+        DistanceForm { tokens: sizes.positions, buckets: Some(buckets), table: None },
+    );
     Ok(Architecture { position_rows, ..model })
 }
 

@@ -1,10 +1,12 @@
 //! Values of fields that several families have, including those of rotary positions.
 
 use super::super::fields::{CHECK, Fields, no_such};
+use super::super::limits::{BUCKETS_MAX, POSITIONS_MAX};
 use super::super::refusal::{Refusal, quoted};
 use crate::messages::{counted, nearest};
 use crate::numerics::activation::Activation;
 use crate::numerics::attention::Window;
+use crate::numerics::attention::distances::{DistanceBuckets, DistanceForm};
 use crate::numerics::attention::{Rotary, RotaryScaling};
 use crate::numerics::block::BlockConfig;
 use crate::numerics::model::{Architecture, Readout};
@@ -173,6 +175,46 @@ pub(super) fn windowed(
 /// Sets which biases there are: those of queries, keys and values; of outputs; and of the feed-forward layer.
 pub(super) fn set_biases(block: &mut BlockConfig, [of_inputs, of_output, of_forward]: [bool; 3]) {
     (block.attention.bias, block.attention.output_bias, block.forward_bias) = (of_inputs, of_output, of_forward);
+}
+
+/// Returns the buckets of distances; `most` is the longest distance of a family that has no key for it.
+pub(super) fn distance_buckets(
+    fields: Fields<'_>,
+    default: usize,
+    most: Option<usize>,
+) -> Result<DistanceBuckets, Refusal> {
+    const COUNT_KEY: &str = "relative_attention_num_buckets";
+    const MOST_KEY: &str = "relative_attention_max_distance";
+    /// Buckets below which a direction has none of one distance.
+    const LEAST: usize = 4;
+    const DISTANCE: usize = 128;
+    let count = fields.size(COUNT_KEY, default, "the number of buckets of distances", BUCKETS_MAX)?;
+    if count < LEAST {
+        return Err(Refusal::new(format!("{count} as {COUNT_KEY}"), format!("{LEAST} to {BUCKETS_MAX}"), CHECK));
+    }
+    let most = match most {
+        Some(most) => most,
+        None => fields.size(MOST_KEY, DISTANCE, "the distance from which all are in the last bucket", POSITIONS_MAX)?,
+    };
+    let buckets = DistanceBuckets { count, most, both_directions: true };
+    // Words that look back alone have more buckets of one distance.
+    let exact = DistanceBuckets { both_directions: false, ..buckets }.exact();
+    if most <= exact {
+        let expected = format!("more than {exact}, half of {COUNT_KEY}");
+        return Err(Refusal::new(format!("{most} as {MOST_KEY}"), expected, CHECK));
+    }
+    Ok(buckets)
+}
+
+/// Gives blocks of self-attention distances, whose table is that of the first; `first` is its number over all blocks.
+pub(super) fn share_distances<'a>(
+    blocks: impl IntoIterator<Item = &'a mut BlockConfig>,
+    first: usize,
+    form: DistanceForm,
+) {
+    for (at, block) in blocks.into_iter().enumerate() {
+        block.attention.distances = Some(DistanceForm { table: (at > 0).then_some(first), ..form });
+    }
 }
 
 /// The keys of rotary positions, and the default values.

@@ -6,7 +6,7 @@
 
 pub(super) mod tables;
 
-use crate::numerics::params::TensorName;
+use crate::numerics::params::{TensorId, TensorName};
 
 /// The layout of a tensor of the engine within a tensor of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,37 +25,6 @@ pub enum TensorLayout {
     /// (out, in) with heads of `width` rows, of which the first `turned` are turned. The two rows of each pair are
     /// neighbours in the file; in the engine the first rows of all pairs come before the second ones.
     Pairs { width: usize, turned: usize },
-    /// A row for each bucket of distances and a column for each head; the engine has a number for each head and
-    /// distance.
-    Buckets(DistanceBuckets),
-}
-
-/// The distances in sentences of at most `tokens` tokens, divided into 32 buckets, half of them for later words. In
-/// each half, the first buckets are of one distance each and the others grow logarithmically (Raffel et al. 2020, arXiv
-/// 1910.10683, section 2.1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DistanceBuckets {
-    pub(super) tokens: usize,
-}
-
-impl DistanceBuckets {
-    pub const COUNT: usize = 32;
-    /// Distance from which all are in the last bucket.
-    const FAR: f32 = 128.0;
-
-    /// Returns the bucket of a distance's index in the engine, which begins with the key furthest before its query.
-    pub(super) fn bucket(self, distance: usize) -> usize {
-        let (middle, half) = (self.tokens - 1, Self::COUNT / 2);
-        let (exact, far) = (half / 2, distance.abs_diff(middle));
-        let within = if far < exact {
-            far
-        } else {
-            // In single precision, as in training.
-            let share = (far as f32 / exact as f32).ln() / (Self::FAR / exact as f32).ln();
-            (exact + (share * (half - exact) as f32) as usize).min(half - 1)
-        };
-        if distance > middle { half + within } else { within }
-    }
 }
 
 /// Outputs that are consecutive both in the file and in the engine.
@@ -75,7 +44,7 @@ impl TensorLayout {
     /// Returns the number of outputs in the file of a tensor that has `cols` in the engine.
     fn outputs(self, cols: usize) -> usize {
         match self {
-            Self::Same | Self::Transposed | Self::Pairs { .. } | Self::Buckets(_) => cols,
+            Self::Same | Self::Transposed | Self::Pairs { .. } => cols,
             Self::Slice { of, .. } | Self::Heads { of, .. } => of * cols,
             Self::Rows { of, .. } => of,
         }
@@ -85,7 +54,7 @@ impl TensorLayout {
     fn run(self, cols: usize) -> usize {
         match self {
             Self::Heads { width, .. } => width,
-            Self::Pairs { .. } | Self::Buckets(_) => 1,
+            Self::Pairs { .. } => 1,
             _ => cols,
         }
     }
@@ -100,7 +69,6 @@ impl TensorLayout {
     fn output(self, col: usize, cols: usize) -> usize {
         match self {
             Self::Same | Self::Transposed => col,
-            Self::Buckets(buckets) => buckets.bucket(col),
             Self::Slice { at, .. } => at * cols + col,
             Self::Rows { begin, .. } => begin + col,
             Self::Heads { at, of, width } => (col / width * of + at) * width + col % width,
@@ -120,7 +88,6 @@ impl TensorLayout {
     pub(super) fn shape(self, (rows, cols): (usize, usize), is_vector: bool) -> Vec<usize> {
         let outputs = self.outputs(cols);
         match self {
-            Self::Buckets(_) => vec![DistanceBuckets::COUNT, rows],
             _ if is_vector => vec![outputs],
             _ if self.is_turned() => vec![outputs, rows],
             _ => vec![rows, outputs],
@@ -131,7 +98,6 @@ impl TensorLayout {
     pub(super) fn index(self, (row, col): (usize, usize), cols: usize, is_vector: bool) -> Vec<usize> {
         let output = self.output(col, cols);
         match self {
-            Self::Buckets(_) => vec![output, row],
             _ if is_vector => vec![output],
             _ if self.is_turned() => vec![output, row],
             _ => vec![row, output],
@@ -144,7 +110,8 @@ pub(super) struct TensorNames {
     /// Prefixes that a model's own tensors may have, but not those of its head; the first is written.
     pub prefixes: &'static [&'static str],
     rows: &'static [&'static [NamedTensors]],
-    /// Other names of some tensors with the usual ones, from other versions of transformers.
+    /// Other names of some tensors with the usual ones, from other versions of transformers. One that begins with `*`
+    /// is the end of the names of several.
     pub aliases: &'static [(&'static str, &'static str)],
 }
 
@@ -154,6 +121,7 @@ pub(super) struct NamedTensors {
     bias: Option<TensorName>,
     pub name: &'static str,
     pub layout: RowLayout,
+    pub stack: Stack,
 }
 
 /// The layout of the weights of a row, before the sizes of a model are known.
@@ -169,8 +137,32 @@ pub(super) enum RowLayout {
     OfHeads(usize),
     /// Rows with the two of each turned pair as neighbours.
     Pairs,
-    /// Numbers of distances in buckets.
-    Buckets,
+}
+
+/// The blocks that a row names: those of a model of one tower, or one of the three kinds of a model with a source.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stack {
+    /// Every layer is a block.
+    Layers,
+    /// The layers of the source.
+    Source,
+    /// Self-attention of the layers behind the source.
+    Own,
+    /// Cross-attention of these layers, and what follows it.
+    Cross,
+}
+
+impl Stack {
+    /// Returns the kind of a block, counted over all blocks, and the number of its layer, in a model with so many
+    /// blocks of the source.
+    pub fn of(block: usize, sources: usize) -> (Self, usize) {
+        match block.checked_sub(sources) {
+            _ if sources == 0 => (Self::Layers, block),
+            None => (Self::Source, block),
+            Some(block) if block.is_multiple_of(2) => (Self::Own, block / 2),
+            Some(block) => (Self::Cross, block / 2),
+        }
+    }
 }
 
 /// Number of tensors that each head has rows of: queries, keys and values, in GPT-NeoX.
@@ -204,9 +196,12 @@ impl TensorNames {
         self.rows.iter().copied().flatten()
     }
 
-    pub fn row(&self, name: TensorName) -> Option<(&'static NamedTensors, End)> {
+    /// Returns the row of a tensor of the engine, in a model with so many blocks of the source.
+    pub fn row(&self, id: TensorId, sources: usize) -> Option<(&'static NamedTensors, End)> {
         let ends = |row| [End::Weight, End::Bias].map(|end| (row, end));
-        self.rows().flat_map(ends).find(|(row, end)| end.of(row) == Some(name))
+        let (stack, _) = Stack::of(id.block, sources);
+        let is_there = |row: &NamedTensors| !id.name.is_of_a_block() || row.stack == stack;
+        self.rows().flat_map(ends).find(|(row, end)| end.of(row) == Some(id.name) && is_there(row))
     }
 
     /// Returns a name in the form of the table.
@@ -219,7 +214,10 @@ impl TensorNames {
         if let Some(norm) = own.strip_suffix("LayerNorm.beta") {
             return format!("{norm}LayerNorm.bias");
         }
-        let alias = self.aliases.iter().find(|(alias, _)| *alias == own || *alias == name);
-        alias.map_or(own, |(_, name)| name).to_owned()
+        let usual = self.aliases.iter().find_map(|(alias, usual)| match alias.strip_prefix('*') {
+            Some(end) => own.strip_suffix(end).map(|begin| format!("{begin}{usual}")),
+            None => (*alias == own || *alias == name).then(|| (*usual).to_owned()),
+        });
+        usual.unwrap_or_else(|| own.to_owned())
     }
 }

@@ -1,10 +1,10 @@
 //! The names of each family's tensors, and their layouts.
 
-use super::{NamedTensors, RowLayout, TensorNames};
+use super::{NamedTensors, RowLayout, Stack, TensorNames};
 use crate::numerics::params::TensorName::{self, *};
 
 const fn row(weight: TensorName, bias: TensorName, name: &'static str, layout: RowLayout) -> NamedTensors {
-    NamedTensors { weight: Some(weight), bias: Some(bias), name, layout }
+    NamedTensors { weight: Some(weight), bias: Some(bias), name, layout, stack: Stack::Layers }
 }
 
 const fn linear(weight: TensorName, bias: TensorName, name: &'static str) -> NamedTensors {
@@ -18,16 +18,16 @@ const fn same(weight: TensorName, bias: TensorName, name: &'static str) -> Named
 
 /// Makes the row of a table, or of the gain of a norm without `β`.
 const fn alone(weight: TensorName, name: &'static str) -> NamedTensors {
-    NamedTensors { weight: Some(weight), bias: None, name, layout: RowLayout::Same }
+    NamedTensors { weight: Some(weight), bias: None, name, layout: RowLayout::Same, stack: Stack::Layers }
 }
 
 /// Makes the row of transposed weights whose bias has another name.
 const fn weights(weight: TensorName, name: &'static str) -> NamedTensors {
-    NamedTensors { weight: Some(weight), bias: None, name, layout: RowLayout::Transposed }
+    NamedTensors { weight: Some(weight), bias: None, name, layout: RowLayout::Transposed, stack: Stack::Layers }
 }
 
 const fn bias(bias: TensorName, name: &'static str) -> NamedTensors {
-    NamedTensors { weight: None, bias: Some(bias), name, layout: RowLayout::Same }
+    NamedTensors { weight: None, bias: Some(bias), name, layout: RowLayout::Same, stack: Stack::Layers }
 }
 
 /// Layers of BERT and of families that use its names.
@@ -107,13 +107,8 @@ pub(in crate::pretrained) const MPNET: TensorNames = {
         linear(QueryWeights, QueryBias, "encoder.layer.{}.attention.attn.q"),
         linear(KeyWeights, KeyBias, "encoder.layer.{}.attention.attn.k"),
         linear(ValueWeights, ValueBias, "encoder.layer.{}.attention.attn.v"),
-        // All layers share one table.
-        NamedTensors {
-            weight: Some(DistanceBias),
-            bias: None,
-            name: "encoder.relative_attention_bias",
-            layout: RowLayout::Buckets,
-        },
+        // All layers share one table, which is the first's.
+        weights(DistanceBias, "encoder.relative_attention_bias"),
         linear(OutputWeights, OutputBias, "encoder.layer.{}.attention.attn.o"),
         same(AttentionNormGain, AttentionNormBias, "encoder.layer.{}.attention.LayerNorm"),
         linear(HiddenWeights, HiddenBias, "encoder.layer.{}.intermediate.dense"),
@@ -429,4 +424,130 @@ pub(in crate::pretrained) const OPT: TensorNames = {
     const ROWS: &[NamedTensors] =
         &[same(FinalNormGain, FinalNormBias, "final_layer_norm"), weights(LogitWeights, "lm_head")];
     TensorNames { prefixes: &["model.decoder.", "decoder."], rows: &[BART_LAYERS, ROWS], aliases: &[] }
+};
+
+/// Returns the rows of one kind of block of a model with a source.
+const fn of<const N: usize>(stack: Stack, rows: [NamedTensors; N]) -> [NamedTensors; N] {
+    let mut all = rows;
+    let mut at = 0;
+    while at < N {
+        all[at].stack = stack;
+        at += 1;
+    }
+    all
+}
+
+/// The parts of T5's layers, in both of its towers. The table of distances is that of the tower's first layer.
+pub(in crate::pretrained) const T5: TensorNames = {
+    const SOURCE: &[NamedTensors] = &of(
+        Stack::Source,
+        [
+            weights(QueryWeights, "encoder.block.{}.layer.0.SelfAttention.q"),
+            weights(KeyWeights, "encoder.block.{}.layer.0.SelfAttention.k"),
+            weights(ValueWeights, "encoder.block.{}.layer.0.SelfAttention.v"),
+            weights(OutputWeights, "encoder.block.{}.layer.0.SelfAttention.o"),
+            weights(DistanceBias, "encoder.block.{}.layer.0.SelfAttention.relative_attention_bias"),
+            alone(AttentionNormGain, "encoder.block.{}.layer.0.layer_norm"),
+            weights(GateWeights, "encoder.block.{}.layer.1.DenseReluDense.wi_0"),
+            weights(HiddenWeights, "encoder.block.{}.layer.1.DenseReluDense.wi_1"),
+            weights(ForwardWeights, "encoder.block.{}.layer.1.DenseReluDense.wo"),
+            alone(ForwardNormGain, "encoder.block.{}.layer.1.layer_norm"),
+        ],
+    );
+    const OWN: &[NamedTensors] = &of(
+        Stack::Own,
+        [
+            weights(QueryWeights, "decoder.block.{}.layer.0.SelfAttention.q"),
+            weights(KeyWeights, "decoder.block.{}.layer.0.SelfAttention.k"),
+            weights(ValueWeights, "decoder.block.{}.layer.0.SelfAttention.v"),
+            weights(OutputWeights, "decoder.block.{}.layer.0.SelfAttention.o"),
+            weights(DistanceBias, "decoder.block.{}.layer.0.SelfAttention.relative_attention_bias"),
+            alone(AttentionNormGain, "decoder.block.{}.layer.0.layer_norm"),
+        ],
+    );
+    const CROSS: &[NamedTensors] = &of(
+        Stack::Cross,
+        [
+            weights(QueryWeights, "decoder.block.{}.layer.1.EncDecAttention.q"),
+            weights(KeyWeights, "decoder.block.{}.layer.1.EncDecAttention.k"),
+            weights(ValueWeights, "decoder.block.{}.layer.1.EncDecAttention.v"),
+            weights(OutputWeights, "decoder.block.{}.layer.1.EncDecAttention.o"),
+            alone(AttentionNormGain, "decoder.block.{}.layer.1.layer_norm"),
+            weights(GateWeights, "decoder.block.{}.layer.2.DenseReluDense.wi_0"),
+            weights(HiddenWeights, "decoder.block.{}.layer.2.DenseReluDense.wi_1"),
+            weights(ForwardWeights, "decoder.block.{}.layer.2.DenseReluDense.wo"),
+            alone(ForwardNormGain, "decoder.block.{}.layer.2.layer_norm"),
+        ],
+    );
+    const ENDS: &[NamedTensors] = &[
+        alone(Embedding, "shared"),
+        alone(SourceNormGain, "encoder.final_layer_norm"),
+        alone(FinalNormGain, "decoder.final_layer_norm"),
+        weights(LogitWeights, "lm_head"),
+    ];
+    let aliases = &[
+        ("encoder.embed_tokens.weight", "shared.weight"),
+        ("decoder.embed_tokens.weight", "shared.weight"),
+        // Without a gate.
+        ("*.DenseReluDense.wi.weight", ".DenseReluDense.wi_1.weight"),
+    ];
+    TensorNames { prefixes: &[""], rows: &[SOURCE, OWN, CROSS, ENDS], aliases }
+};
+
+/// The layers of BART, of mBART and of Marian.
+pub(in crate::pretrained) const BART: TensorNames = {
+    const SOURCE: &[NamedTensors] = &of(
+        Stack::Source,
+        [
+            linear(QueryWeights, QueryBias, "encoder.layers.{}.self_attn.q_proj"),
+            linear(KeyWeights, KeyBias, "encoder.layers.{}.self_attn.k_proj"),
+            linear(ValueWeights, ValueBias, "encoder.layers.{}.self_attn.v_proj"),
+            linear(OutputWeights, OutputBias, "encoder.layers.{}.self_attn.out_proj"),
+            same(AttentionNormGain, AttentionNormBias, "encoder.layers.{}.self_attn_layer_norm"),
+            linear(HiddenWeights, HiddenBias, "encoder.layers.{}.fc1"),
+            linear(ForwardWeights, ForwardBias, "encoder.layers.{}.fc2"),
+            same(ForwardNormGain, ForwardNormBias, "encoder.layers.{}.final_layer_norm"),
+        ],
+    );
+    const OWN: &[NamedTensors] = &of(
+        Stack::Own,
+        [
+            linear(QueryWeights, QueryBias, "decoder.layers.{}.self_attn.q_proj"),
+            linear(KeyWeights, KeyBias, "decoder.layers.{}.self_attn.k_proj"),
+            linear(ValueWeights, ValueBias, "decoder.layers.{}.self_attn.v_proj"),
+            linear(OutputWeights, OutputBias, "decoder.layers.{}.self_attn.out_proj"),
+            same(AttentionNormGain, AttentionNormBias, "decoder.layers.{}.self_attn_layer_norm"),
+        ],
+    );
+    const CROSS: &[NamedTensors] = &of(
+        Stack::Cross,
+        [
+            linear(QueryWeights, QueryBias, "decoder.layers.{}.encoder_attn.q_proj"),
+            linear(KeyWeights, KeyBias, "decoder.layers.{}.encoder_attn.k_proj"),
+            linear(ValueWeights, ValueBias, "decoder.layers.{}.encoder_attn.v_proj"),
+            linear(OutputWeights, OutputBias, "decoder.layers.{}.encoder_attn.out_proj"),
+            same(AttentionNormGain, AttentionNormBias, "decoder.layers.{}.encoder_attn_layer_norm"),
+            linear(HiddenWeights, HiddenBias, "decoder.layers.{}.fc1"),
+            linear(ForwardWeights, ForwardBias, "decoder.layers.{}.fc2"),
+            same(ForwardNormGain, ForwardNormBias, "decoder.layers.{}.final_layer_norm"),
+        ],
+    );
+    const ENDS: &[NamedTensors] = &[
+        alone(Embedding, "shared"),
+        alone(SourcePositions, "encoder.embed_positions"),
+        alone(Positions, "decoder.embed_positions"),
+        same(SourceEmbeddingNormGain, SourceEmbeddingNormBias, "encoder.layernorm_embedding"),
+        same(EmbeddingNormGain, EmbeddingNormBias, "decoder.layernorm_embedding"),
+        same(SourceNormGain, SourceNormBias, "encoder.layer_norm"),
+        same(FinalNormGain, FinalNormBias, "decoder.layer_norm"),
+        weights(LogitWeights, "lm_head"),
+        bias(LogitBias, "final_logits"),
+    ];
+    let aliases = &[
+        ("encoder.embed_tokens.weight", "shared.weight"),
+        ("decoder.embed_tokens.weight", "shared.weight"),
+        // The one name without a full stop before its last part.
+        ("final_logits_bias", "final_logits.bias"),
+    ];
+    TensorNames { prefixes: &["model."], rows: &[SOURCE, OWN, CROSS, ENDS], aliases }
 };

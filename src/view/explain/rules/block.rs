@@ -112,14 +112,15 @@ impl EntryReader<'_> {
         let architecture = &self.model.architecture;
         match architecture.positions {
             Positions::None => None,
-            Positions::Sinusoidal => Some(Quantity::Position.of_model([token, dim])),
+            Positions::Sinusoidal | Positions::SinusoidalInHalves => Some(Quantity::Position.of_model([token, dim])),
             Positions::Learned => {
                 let tokens =
                     if self.is_of_source(block) { self.sentence.source.as_deref()? } else { &self.sentence.tokens };
                 let words: Vec<Option<usize>> = tokens.iter().map(|token| token.word).collect();
                 let places: Vec<usize> = (0..words.len()).collect();
                 let row = *architecture.position_rows.rows(&words, &places).get(token)?;
-                Some(Entry::parameter(TensorId::from(TensorName::Positions), row, dim))
+                let tensor = architecture.positions_of(architecture.tower_of(block));
+                Some(Entry::parameter(TensorId::from(tensor), row, dim))
             }
         }
     }

@@ -170,8 +170,9 @@ impl EntryReader<'_> {
     /// Builds `B[h, j − i] / τ`; `None` if distances do not count.
     fn distance_bias(&self, head: usize) -> Option<Expr> {
         let parts = self.head(head)?;
-        let tensor = TensorName::DistanceBias.of_block(parts.block);
-        let last = parts.config.attention.distances?.checked_sub(1)?;
+        let attention = &parts.config.attention;
+        let tensor = TensorName::DistanceBias.of_block(attention.distance_block(parts.block));
+        let last = attention.distances?.tokens.checked_sub(1)?;
         let bias = at(Entry::parameter(tensor, parts.own, last), "_j").less('i').printed("B_{h,\\,j-i}");
         let [_, temperature] = self.divisors(head)?;
         Some(bias / temperature)

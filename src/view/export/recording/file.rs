@@ -140,7 +140,7 @@ impl Writer<'_> {
         let (of_source, own) = activations.blocks.split_at(sources);
         let name = |side, layer| Place { side, layer }.name(Part::HiddenStates);
         if let Some(source) = &activations.source {
-            self.add(name(Side::Encoder, 0), matrix(source));
+            self.add(name(Side::Encoder, 0), matrix(&source.input));
             for (layer, block) in of_source.iter().enumerate() {
                 self.add(name(Side::Encoder, layer + 1), matrix(&block.output));
             }

@@ -10,6 +10,7 @@ mod older;
 mod places;
 mod refusals;
 mod today;
+mod translators;
 
 use attune_engine::pretrained::tokenizer::{Encoding, Tokenizer, TokenizerFiles};
 use serde_json::Value;

@@ -52,13 +52,10 @@ impl Checkpoint {
         }
         let (config, readout) = form(lesson).map_err(ExportFault::Form)?;
         let tokenizer = match lesson.static_embedding.pretrained() {
-            Some(model) => {
-                let texts = model.tokenizer_texts().map_err(|refusal| {
-                    let error = std::io::Error::other(refusal.to_string());
-                    ExportFault::Write { file: model.path.clone(), error }
-                })?;
-                texts.into_iter().map(|(name, text)| (name, text.into_bytes())).collect()
-            }
+            Some(model) => model.tokenizer_contents().map_err(|refusal| {
+                let error = std::io::Error::other(refusal.to_string());
+                ExportFault::Write { file: model.path.clone(), error }
+            })?,
             None => of_words(&lesson.vocabulary(), config.family).files(config.positions()),
         };
         Ok(Self { folder: folder.to_owned(), config, readout, tokenizer })

@@ -9,6 +9,7 @@ mod hostile;
 mod older;
 mod places;
 mod refusals;
+mod sentencepiece;
 mod today;
 mod translators;
 

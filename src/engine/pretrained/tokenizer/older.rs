@@ -115,7 +115,7 @@ const GPT2: Class = Class {
 
 const ROBERTA: Class = Class {
     names: &["RobertaTokenizer", "LongformerTokenizer", "BartTokenizer", "LEDTokenizer"],
-    model_types: &["roberta"],
+    model_types: &["roberta", "bart"],
     around: Around::Roberta,
     usual: &[
         (SpecialToken::Begin, "<s>"),

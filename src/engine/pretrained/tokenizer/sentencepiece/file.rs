@@ -85,14 +85,18 @@ pub struct NormalizerSpec {
 }
 
 /// The file with its pieces counted only: they have no size in memory.
-#[derive(Clone, PartialEq, Message)]
-struct CountedProto {
-    #[prost(message, repeated, tag = "1")]
-    pieces: Vec<Skipped>,
-}
+mod counted {
+    use prost::Message;
 
-#[derive(Clone, Copy, PartialEq, Message)]
-struct Skipped {}
+    #[derive(Clone, PartialEq, Message)]
+    pub struct ModelProto {
+        #[prost(message, repeated, tag = "1")]
+        pub pieces: Vec<PieceProto>,
+    }
+
+    #[derive(Clone, Copy, PartialEq, Message)]
+    pub struct PieceProto {}
+}
 
 /// Reads a file, and refuses what is damaged or not supported.
 pub fn read(bytes: &[u8]) -> Read<ModelProto> {
@@ -100,7 +104,7 @@ pub fn read(bytes: &[u8]) -> Read<ModelProto> {
         let found = format!("{} MiB", bytes.len() >> 20);
         return Err(Refusal::new(found, format!("at most {} MiB", BYTES_MAX >> 20), FETCH_AGAIN));
     }
-    let count = decoded::<CountedProto>(bytes)?.pieces.len();
+    let count = decoded::<counted::ModelProto>(bytes)?.pieces.len();
     if count > PIECES_MAX {
         return Err(Refusal::new(format!("{count} pieces"), format!("at most {PIECES_MAX}"), FETCH_AGAIN));
     }

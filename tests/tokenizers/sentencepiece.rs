@@ -116,16 +116,16 @@ fn ids_of_random_texts_are_sentencepieces() {
     for row in list(&rows) {
         let written = crate::text(&row[0]);
         let source = encode(&marian, written);
-        check_cover(&source, written);
+        check_cover(&marian, &source, written);
         assert_eq!(ids(&source), numbers(&row[1]), "{written:?}");
         let target = marian.encode_target(written).unwrap_or_else(|why| panic!("{written:?}: {why}"));
-        check_cover(&target, written);
+        check_cover(&marian, &target, written);
         assert_eq!(ids(&target), numbers(&row[2]), "{written:?} as a target");
         let back = [SpecialTokens::Kept, SpecialTokens::LeftOut].map(|special| marian.decode(&ids(&source), special));
         assert_eq!(back, [3, 4].map(|at| crate::text(&row[at])), "{written:?}");
         for (number, tokenizer) in tables.iter().enumerate() {
             let encoding = encode(tokenizer, written);
-            check_cover(&encoding, written);
+            check_cover(tokenizer, &encoding, written);
             assert_eq!(ids(&encoding), numbers(&row[5 + number]), "{written:?} by table {number}");
         }
     }
@@ -283,7 +283,7 @@ fn pieces_within_each_other_end_soon() {
     let begun = Instant::now();
     let written = "a".repeat(100_000);
     let encoding = encode(&tokenizer, &written);
-    check_cover(&encoding, &written);
+    check_cover(&tokenizer, &encoding, &written);
     assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
     // 390 of 256 letters, one of 160, the blank before the text, which is no piece, and the end.
     assert_eq!(encoding.pieces.len(), 393);

@@ -20,6 +20,9 @@ CODES = ['>>fra<<', '>>deu<<', '>>xxx<<', '>><<', '>>', '<<', ' >>fra<<', '>>fra
 BLANKS = [' ', '  ', '\t', '\n', '\r\n', '\u00a0', '\u3000', '\u200b', '\ufeff', '\u2028', '\u2009', '\u1680', '▁', ' ▁ ', '\x0b', '\x85', '\u202f', '\u180e']
 ODD = ['½', '…', 'ｶﾞ', 'カ\u3099', 'ｶ', 'ﷺ', '¨', '´', '№', '™', '①', 'ﬁ', 'Ⅷ', '２', '\u00ad', '\u200d', '\x00', '\x07', '\x1f', '\x7f', '\u0301', 'e\u0301\u0323', 'é', 'Å', 'A\u030a', '\u1100\u1161\u11a8', '각', '👩\u200d👧', '🇩🇪', '❤️', '\U0010ffff', '\ue000', '\ufffd', '\ufdfa', '\u037a', '\u0344', 'ǆ', '\u1fed', '℃', '㍿', '㌔', '„', '“', '‘', '—', '　']
 
+# Two ways to cut these are so near to each other that rounding decides: in double precision, or with a sum that is rounded later, others win.
+CLOSE = ['ormmm', 'nnrumttmrmuanasconoguamc misaimtnuntmrbirsnesrirra gmcecangg tco smmr agnicsctbcogaea istanbsbetbmasagt sgbcoasc oa cmamimr nuemaomsemurnnbcerrogngbrbmncubecosbitsogemeagic eeutucbmoritnaiuteasriuu trrtobarinietbtt rrimsgmagamagiortgbngaoo srsim urigmmm']
+
 def varint(n):
     out = b''
     while n > 127: out += bytes([n & 127 | 128]); n >>= 7
@@ -68,7 +71,7 @@ def texts(pieces):
         if k < .74: return r.choice(CODES)
         if k < .8: return chr(r.choice([r.randrange(0x20, 0x250), r.randrange(0x250, 0x3100), r.randrange(0xf900, 0xffff), r.randrange(0x3000, 0xd7ff), r.randrange(0x10000, 0x110000)]))
         return ''.join(r.choice('abcdefghijklmnopqrstuvwxyz  ') for _ in range(r.randint(1, 9)))
-    out = []
+    out = list(CLOSE)
     while len(out) < COUNT:
         text = (r.choice(CODES) if r.random() < .1 else '') + ''.join(part() for _ in range(r.choice([1, 2, 3, 5, 9, 20])))
         if text not in out: out.append(text)

@@ -164,8 +164,9 @@ impl Absent {
     /// Returns the command that downloads into the cache the files that attune reads, without the weights in other
     /// programs' formats.
     pub fn command(&self) -> String {
-        const NEEDED: &str = r#"--include "*.json" --include "*.txt" --include "*.safetensors""#;
-        format!("hf download {} {NEEDED}", self.name.0)
+        const NEEDED: [&str; 5] = ["*.json", "*.txt", "*.spm", "*.model", "*.safetensors"];
+        let needed = NEEDED.map(|files| format!(r#" --include "{files}""#)).concat();
+        format!("hf download {}{needed}", self.name.0)
     }
 }
 

@@ -10,7 +10,7 @@ use proptest::sample::select;
 
 use super::models::refused;
 use super::vectors::{Edit, edits};
-use super::{Attack, Outcome, at_least_a_fifth, attack, lines};
+use super::{Attack, Outcome, at_least_a_fifth, attack, lines, shares};
 use crate::common::models::fixture;
 use crate::peak::{alone, taken};
 
@@ -63,7 +63,9 @@ impl Attack for MutatedFile {
     fn cases() -> impl Strategy<Value = Self> {
         let read = select(&[Read::Source, Read::Target, Read::T5][..]);
         let is_in_head = prop::bool::weighted(0.7);
-        (read, is_in_head, vec(edits(), 1..4)).prop_map(|(read, is_in_head, edits)| Self { read, is_in_head, edits })
+        let slips = (shares(), 0..8_u8).prop_map(|(share, bit)| Edit::Flip(share, bit));
+        let edits = prop_oneof![vec(slips, 1..3), vec(edits(), 1..4)];
+        (read, is_in_head, edits).prop_map(|(read, is_in_head, edits)| Self { read, is_in_head, edits })
     }
 
     fn run(&self) -> Outcome {

@@ -12,7 +12,7 @@ pub enum Side {
 /// A piece of a text.
 #[derive(Clone, Debug)]
 pub struct CutPiece {
-    /// Number of the stretch of the text within which it may be a part of a word.
+    /// Number of the stretch of the text within which it may be a part of a word; no other stretch has it.
     pub word: usize,
     pub id: u32,
     pub bytes: Range<usize>,

@@ -13,7 +13,7 @@ use super::json::{
     AddedTokenJson, ID_END, JsonEntries, List, ModelJson, Pair, PiecesJson, PostProcessorJson, TokenizerJson, bad_json,
 };
 use super::pipeline::Pipeline;
-use super::refuse::{Read, SAVE_AGAIN, damaged, missing, refuse};
+use super::refuse::{Read, SAVE_AGAIN, UNIGRAM_BYTES_MAX, UNIGRAM_PIECE_BYTES_MAX, damaged, missing, refuse};
 use super::sentencepiece::SentencePiece;
 use super::spelling::Spelling;
 use super::steps::{Bounds, Normaliser, Splitters};
@@ -28,10 +28,6 @@ const FILE_BYTES_MAX: usize = 64 << 20;
 
 /// Longest piece in bytes; those of known models have up to 256. It bounds the time that a text takes.
 const PIECE_BYTES_MAX: usize = 1 << 10;
-/// Longest piece of SentencePiece in bytes. At each character the crate copies all pieces that begin there.
-pub const UNIGRAM_PIECE_BYTES_MAX: usize = 1 << 8;
-/// Total size of SentencePiece's pieces in bytes. The crate keeps a table for each byte.
-pub const UNIGRAM_BYTES_MAX: usize = 4 << 20;
 /// Total size of the pieces that are never split. Each byte is a state of the automaton that searches for them.
 const ADDED_BYTES_MAX: usize = 1 << 20;
 

@@ -7,6 +7,11 @@ use crate::pretrained::refusal::{FETCH_AGAIN, quoted};
 /// piece, which takes time in proportion to the cube of the length.
 pub const WORD_CHARS_MAX: usize = 512;
 
+/// Longest piece of SentencePiece in bytes. At each character the crate copies all pieces that begin there.
+pub const UNIGRAM_PIECE_BYTES_MAX: usize = 1 << 8;
+/// Total size of SentencePiece's pieces in bytes. The crate keeps a table for each byte.
+pub const UNIGRAM_BYTES_MAX: usize = 4 << 20;
+
 pub type Read<T> = Result<T, Refusal>;
 
 /// Advice if a tokenizer is intact but not supported.

@@ -5,7 +5,6 @@ use std::sync::LazyLock;
 
 use tokenizers::ModelWrapper;
 
-use super::sentencepiece::BLANK;
 use super::steps::{Normaliser, Splitters};
 
 /// The way in which pieces are written in a vocabulary.
@@ -34,6 +33,8 @@ enum Letters {
     Blank(char),
 }
 
+/// SentencePiece's character for a space.
+pub const BLANK: char = '▁';
 /// Character that stands for a space in GPT-2's pieces.
 const BYTES_BLANK: char = 'Ġ';
 
@@ -140,7 +141,7 @@ impl Spelling {
         }
     }
 
-    /// Returns the bytes of the text of the first pieces, without the space that the tokenizer put before them.
+    /// Returns the bytes of the first piece of a text, without the space that the tokenizer put before the text.
     pub fn spelled_first(&self, piece: &str) -> Vec<u8> {
         let mut bytes = self.spelled_out(piece);
         if self.adds_blank && bytes.first() == Some(&b' ') {

@@ -7,8 +7,7 @@ use std::collections::HashSet;
 
 use prost::{Enumeration, Message};
 
-use super::super::read::{UNIGRAM_BYTES_MAX, UNIGRAM_PIECE_BYTES_MAX};
-use super::super::refuse::Read;
+use super::super::refuse::{Read, UNIGRAM_BYTES_MAX, UNIGRAM_PIECE_BYTES_MAX};
 use crate::pretrained::Refusal;
 use crate::pretrained::refusal::{FETCH_AGAIN, quoted};
 

@@ -13,7 +13,6 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use file::ModelProto;
-pub use normaliser::BLANK;
 use normaliser::Normaliser;
 use tokenizers::{AddedVocabulary, NormalizerWrapper, OffsetReferential, OffsetType};
 use unigram::Unigram;
@@ -71,32 +70,20 @@ impl SentencePiece {
         let bounds = Bounds::of(text.len());
         let stretches = added.extract_and_normalize(None::<&NormalizerWrapper>, text);
         let mut cut = Vec::new();
-        let mut word = 0;
         for (_, (start, end), tokens) in stretches.get_splits(OffsetReferential::Original, OffsetType::Byte) {
+            let whole = |id, end| CutPiece { word: start, id, bytes: start..end, is_spelled: true };
             if let Some(tokens) = tokens {
-                cut.extend(tokens.iter().map(|token| CutPiece {
-                    word,
-                    id: token.id,
-                    bytes: start..end,
-                    is_spelled: true,
-                }));
-                word += 1;
+                cut.extend(tokens.iter().map(|token| whole(token.id, end)));
                 continue;
             }
-            let code = start + self.language(&text[start..end]);
-            if code > start {
-                let id = self.id(&text[start..code]);
-                cut.push(CutPiece { word, id, bytes: start..code, is_spelled: true });
-                word += 1;
+            let begin = start + self.language(&text[start..end]);
+            if begin > start {
+                cut.push(whole(self.id(&text[start..begin]), begin));
             }
-            let pieces = self.cut_stretch(&text[code..end], side, &bounds)?.into_iter();
-            cut.extend(pieces.map(|(id, bytes)| CutPiece {
-                word,
-                id,
-                bytes: code + bytes.start..code + bytes.end,
-                is_spelled: false,
-            }));
-            word += 1;
+            for (id, bytes) in self.cut_stretch(&text[begin..end], side, &bounds)? {
+                let bytes = begin + bytes.start..begin + bytes.end;
+                cut.push(CutPiece { word: begin, id, bytes, is_spelled: false });
+            }
         }
         Ok(cut)
     }

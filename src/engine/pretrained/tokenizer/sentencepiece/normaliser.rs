@@ -5,12 +5,10 @@
 use std::ops::Range;
 
 use super::super::refuse::Read;
+use super::super::spelling::BLANK;
 use super::super::steps::Bounds;
 use super::charsmap::Charsmap;
 use super::file::NormalizerSpec;
-
-/// The character that stands for a blank.
-pub const BLANK: char = '▁';
 
 /// The steps of a file.
 #[derive(Debug)]

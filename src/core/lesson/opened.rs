@@ -15,7 +15,7 @@ use attune_engine::pretrained::tokenizer::write::UNKNOWN;
 use crate::lesson::recorded::RecordedModel;
 use crate::lesson::schema::cells::{Cell, CellKind};
 use crate::lesson::schema::limits::pieces_max;
-use crate::lesson::schema::model::{ModelConfig, Objective};
+use crate::lesson::schema::model::{ModelConfig, Objective, TargetForm};
 use crate::lesson::schema::panels::PanelName;
 use crate::lesson::schema::switches::Switches;
 use crate::lesson::schema::{Corpus, Lesson, StaticEmbedding};
@@ -112,6 +112,9 @@ impl Lesson {
 
     /// Returns the objective that a model of this architecture was trained on.
     pub(super) fn objective_of(config: &Config) -> Objective {
+        if config.architecture.has_source() {
+            return Objective::Sequence(TargetForm::Free);
+        }
         if config.is_causal() {
             return Objective::NextWord;
         }

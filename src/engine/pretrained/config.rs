@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
-use super::families::{ACTIVATIONS, OTHERS, TWO_MODELS};
+use super::families::{ACTIVATIONS, OTHERS};
 pub use super::families::{Family, Plain};
 use super::fields::{Fields, too_many};
 pub use super::limits::*;
@@ -246,16 +246,8 @@ fn is_of_type(class: &str, model_type: &str) -> bool {
 }
 
 fn one_of() -> String {
-    let known: Vec<&str> =
-        Family::ALL.iter().filter(|family| !family.has_two_towers()).map(|family| family.model_type()).collect();
+    let known: Vec<&str> = Family::ALL.iter().map(|family| family.model_type()).collect();
     format!("one of {}", known.join(", "))
-}
-
-/// Returns the refusal of a model with an encoder and a decoder. The engine computes it, but the program does not show two
-/// towers of pieces yet.
-pub(super) fn of_two_towers(family: Family) -> Refusal {
-    let advice = format!("attune does not compute this model, because {TWO_MODELS}");
-    Refusal::new(format!("the {TYPE} {}", quoted(family.model_type())), one_of(), advice)
 }
 
 /// Returns the refusal of a family that attune does not support, with the reason if it is known.

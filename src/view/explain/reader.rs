@@ -190,7 +190,10 @@ impl<'a> EntryReader<'a> {
         let row =
             (token < output.rows()).then(|| Matrix::from_row_major(1, output.cols(), output.row(token).to_vec()))?;
         let scale = self.space.scale();
-        let lens = scale.and_then(|scale| scale.lens_of_layers(&self.model.architecture, &self.model.parameters));
+        let lens = scale.and_then(|scale| {
+            let architecture = &self.model.architecture;
+            scale.lens_of_layers(architecture.tower_of(block), architecture, &self.model.parameters)
+        });
         Some(Lens::see_through(lens.as_ref(), row).row(0).to_vec())
     }
 

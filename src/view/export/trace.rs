@@ -88,15 +88,17 @@ impl Serialize for Trace<'_> {
         let statics = (!is_read).then(|| space.vectors.widened());
         let groups = snapshot.lesson.groups.iter().map(|group| (group.name.as_str(), &group.words));
         let tokens = &model.sentence.tokens;
-        let rows_of_vocabulary = || tokens.iter().filter_map(|token| token.word).collect::<Vec<_>>();
+        let source = model.sentence.source.as_deref();
+        let rows_of_vocabulary = |tokens: &[Token]| tokens.iter().filter_map(|token| token.word).collect::<Vec<_>>();
         let mut map = Entries(serializer.serialize_map(None)?);
         map.add("lesson", &snapshot.lesson.id)?;
         map.add("seed", model.made_of.seed)?;
         map.add("config", TraceConfig(snapshot, model))?;
         map.add("groups", groups.collect::<BTreeMap<_, _>>())?;
         map.add("tokens", texts(tokens))?;
-        map.some("source", model.sentence.source.as_deref().map(texts))?;
-        map.some("ids", is_read.then(rows_of_vocabulary))?;
+        map.some("source", source.map(texts))?;
+        map.some("ids", is_read.then(|| rows_of_vocabulary(tokens)))?;
+        map.some("source_ids", source.filter(|_| is_read).map(rows_of_vocabulary))?;
         // The columns of the logits.
         map.some("classes", (!is_read).then_some(&model.classes[..]))?;
         map.some("vocabulary", (!is_read).then(|| &*space.vocabulary))?;
@@ -413,6 +415,9 @@ impl Serialize for Tensors<'_> {
                 (0..queries).map(|query| (0..keys).map(|key| term(query, key)).collect()).collect();
             let shape = vec![queries, keys, activations.output.cols()];
             map.serialize_entry(&format!("contributions[{h}]"), &Tensor { shape, rows: terms })?;
+        }
+        if let Some(source) = &activations.source {
+            map.serialize_entry("output[source]", &tensor(&source.memory))?;
         }
         map.serialize_entry("output", &tensor(&activations.output))?;
         map.serialize_entry("logits", &tensor(&sentence.answers.logits))?;

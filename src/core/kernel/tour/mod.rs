@@ -167,7 +167,7 @@ fn found<T>(of: &TourText, tokens: &[Token], found: Option<T>) -> Option<FoundTe
 /// Prepares a text for the model.
 fn frame(text: &str, model: &LessonModel) -> Option<SentenceFrame> {
     let sentence = Sentence::read(text, &model.origin.lesson, &model.words).ok()?;
-    Some(SentenceFrame::without_points(sentence, &model.space, None))
+    Some(SentenceFrame::without_points(sentence, &model.space, model.pass.targets().map(|targets| &**targets)))
 }
 
 /// Runs a text through the model with the weights of its files.
@@ -179,7 +179,7 @@ fn pass(text: &str, model: &LessonModel) -> Option<(Vec<Token>, Activations<f32>
 
 fn forward(frame: &SentenceFrame, model: &LessonModel) -> Activations<f32> {
     let (network, parameters) = (model.training.network(), model.training.model().trained());
-    Activations::of(network, parameters, frame.input(), None, &Interventions::default())
+    frame.activations(network, parameters, &Interventions::default())
 }
 
 /// A text, and the property that its pass is measured for.

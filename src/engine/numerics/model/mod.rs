@@ -618,9 +618,18 @@ impl Architecture {
         if block < self.source_blocks.len() { Tower::Source } else { Tower::Sentence }
     }
 
-    /// Returns the norm after all blocks as a lens for other vectors, or `None` if the model has none.
-    pub fn last_lens(&self, parameters: &Parameters<f32>) -> Option<Lens> {
-        self.final_norm.then(|| Lens::new(gain_and_shift(parameters, FINAL_NORM), self.norm_form))
+    /// Returns the tower of the sentence that a learner chooses: the source, if there is one.
+    pub fn tower_of_chosen(&self) -> Tower {
+        if self.has_source() { Tower::Source } else { Tower::Sentence }
+    }
+
+    /// Returns the norm after all blocks of a tower as a lens for other vectors, or `None` if there is none.
+    pub fn last_lens(&self, tower: Tower, parameters: &Parameters<f32>) -> Option<Lens> {
+        let (has_norm, norm) = match tower {
+            Tower::Source => (self.source.final_norm, SOURCE_NORM),
+            Tower::Sentence => (self.final_norm, FINAL_NORM),
+        };
+        has_norm.then(|| Lens::new(gain_and_shift(parameters, norm), self.norm_form))
     }
 
     /// Returns the norm after the embeddings as a lens for other vectors, or `None` if the model has none.

@@ -158,6 +158,33 @@ impl ModelFolder {
         Ok(pieces)
     }
 
+    /// Splits a target into the pieces that the decoder reads behind its start token: those of the text, and those that
+    /// the tokenizer adds before it. Without a tokenizer, the text is ids.
+    ///
+    /// # Errors
+    /// As [`Self::pieces`].
+    pub fn target_pieces(&self, text: &str) -> Result<Vec<ModelPiece>, String> {
+        let tokenizer = match &self.tokenizer {
+            Ok(tokenizer) => tokenizer,
+            Err(why) => return self.ids(text, why),
+        };
+        let mut pieces = tokenizer.encode_target(text)?.pieces;
+        let is_end = |piece: &ModelPiece| piece.origin == Origin::Added && piece.bytes.start == text.len();
+        if let Some(last) = pieces.iter().rposition(|piece| !is_end(piece)) {
+            pieces.truncate(last + 1);
+        }
+        pieces.iter().try_for_each(|piece| self.check(piece, tokenizer))?;
+        Ok(pieces)
+    }
+
+    /// Returns the text of pieces, without special tokens; of a folder without a tokenizer, the ids.
+    pub fn decoded(&self, ids: &[u32]) -> String {
+        match &self.tokenizer {
+            Ok(tokenizer) => tokenizer.decode(ids),
+            Err(_) => ids.iter().map(u32::to_string).collect::<Vec<_>>().join(" "),
+        }
+    }
+
     /// Refuses a piece for which the model has no numbers. Tokens may have been added to the tokenizer only.
     fn check(&self, piece: &ModelPiece, tokenizer: &Tokenizer) -> Result<(), String> {
         let (rows, types) = (self.config.vocabulary, self.config.types());

@@ -55,6 +55,15 @@ impl Config {
         self.block().attention.heads
     }
 
+    /// Returns the number of layers of encoder and decoder, and the heads of each of their attentions, of a model with
+    /// both.
+    pub fn towers(&self) -> [(usize, usize); 2] {
+        let Architecture { source_blocks, blocks, .. } = &self.architecture;
+        let heads = |blocks: &[BlockConfig]| blocks.first().map_or(0, |block| block.attention.heads);
+        // Each layer of the decoder is a block of self-attention and one of cross-attention.
+        [(source_blocks.len(), heads(source_blocks)), (blocks.len() / 2, heads(blocks))]
+    }
+
     /// Returns the number of tokens of the longest sentence.
     pub fn positions(&self) -> usize {
         self.architecture.max_tokens

@@ -248,6 +248,16 @@ impl ModelFolder {
     pub fn about(&self) -> String {
         let (config, vocabulary) = (&self.config, self.config.vocabulary);
         let (name, layers, heads, width) = (config.family.name(), config.layers(), config.heads(), config.width());
+        if self.reads_source() {
+            let [encoder, decoder] = config.towers().map(|(layers, heads)| {
+                let (layers, heads) = (counted(layers, "layer"), counted(heads, "head"));
+                format!("{layers} of {heads}")
+            });
+            return format!(
+                "{name}: an encoder of {encoder}, and a decoder of {decoder}, vectors of {width}, {vocabulary} pieces; each \
+                 word of the target sees the source, itself and the words of the target before it"
+            );
+        }
         let kind = if config.is_causal() {
             "each word sees itself and the words before it"
         } else {

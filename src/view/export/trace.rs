@@ -12,6 +12,7 @@ use attune_core::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot, S
 use attune_core::lesson::schema::Objective;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::activation::Activation;
+use attune_engine::numerics::attention::distances::DistanceBuckets;
 use attune_engine::numerics::attention::{AttentionConfig, HeadMode, Mask, Rotary, Window};
 use attune_engine::numerics::block::{BlockConfig, Branches, Norm};
 use attune_engine::numerics::model::activations::{Interventions, Patch};
@@ -181,6 +182,7 @@ fn add_attention<M: SerializeMap>(map: &mut Entries<M>, layer: &AttentionConfig)
     map.some("window", (layer.window != Window::ALL).then_some([layer.window.before, layer.window.after]))?;
     // These properties change the formula of scores in ways that `scale` does not express.
     map.some("distances", layer.distances.map(|form| form.tokens))?;
+    map.some("buckets", layer.distances.and_then(|form| form.buckets).map(Buckets::of))?;
     let is_needed = layer.distances.is_some() || layer.score_cap.is_some();
     map.some("temperature", is_needed.then_some(layer.temperature))?;
     map.add("mask", layer.mask.to_string())?;
@@ -200,6 +202,20 @@ struct Turns {
 impl Turns {
     fn of(rotary: &Rotary) -> Self {
         Self { theta: rotary.theta, width: rotary.width, frequencies: rotary.frequencies() }
+    }
+}
+
+/// The distances that share a number.
+#[derive(Serialize)]
+struct Buckets {
+    count: usize,
+    farthest: usize,
+    both_directions: bool,
+}
+
+impl Buckets {
+    fn of(DistanceBuckets { count, most, both_directions }: DistanceBuckets) -> Self {
+        Self { count, farthest: most, both_directions }
     }
 }
 

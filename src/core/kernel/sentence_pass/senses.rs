@@ -320,8 +320,7 @@ impl ReadSentence {
     /// Returns the tokens for the baseline, each with its position and its word. Left out are tokens that the tokenizer
     /// added, and the first, which is far from all others in many models.
     fn compared(&self) -> impl Iterator<Item = (usize, Option<usize>)> {
-        let is_added = |token: &Token| token.piece.as_ref().is_some_and(|piece| piece.is_added);
-        let tokens = self.tokens.iter().enumerate().skip(1).filter(move |(_, token)| !is_added(token));
+        let tokens = self.tokens.iter().enumerate().skip(1).filter(|(_, token)| !token.is_added());
         tokens.map(|(at, token)| (at, token.word))
     }
 }

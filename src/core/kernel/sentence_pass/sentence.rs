@@ -488,7 +488,12 @@ fn read_text(text: &str, model: &ModelFolder) -> Result<Sentence, String> {
 /// Reads a target, which is a part of a text.
 fn read_target(text: &str, target: &str, model: &ModelFolder) -> Result<Target, String> {
     check_bytes(target)?;
-    let pieces = model.target_pieces(target)?;
+    let mut pieces = model.target_pieces(target)?;
+    // A list of ids may begin with the start token already.
+    let is_start = |piece: &pretrained::ModelPiece| Some(piece.id as usize) == model.rules.start;
+    if model.tokenizer.is_err() && pieces.first().is_some_and(is_start) {
+        pieces.remove(0);
+    }
     check_count(pieces.len() + 1, &model.architecture, model.config.vocabulary)?;
     let words = std::iter::once(model.rules.start).chain(pieces.iter().map(|piece| Some(piece.id as usize)));
     let words = words.collect();

@@ -625,11 +625,7 @@ impl Architecture {
 
     /// Returns the norm after all blocks of a tower as a lens for other vectors, or `None` if there is none.
     pub fn last_lens(&self, tower: Tower, parameters: &Parameters<f32>) -> Option<Lens> {
-        let (has_norm, norm) = match tower {
-            Tower::Source => (self.source.final_norm, SOURCE_NORM),
-            Tower::Sentence => (self.final_norm, FINAL_NORM),
-        };
-        has_norm.then(|| Lens::new(gain_and_shift(parameters, norm), self.norm_form))
+        self.final_norm_of(tower).map(|ids| Lens::new(gain_and_shift(parameters, ids), self.norm_form))
     }
 
     /// Returns the norm after the embeddings as a lens for other vectors, or `None` if the model has none.

@@ -227,9 +227,16 @@ fn entries(snapshot: &Snapshot) -> Vec<Entry> {
     let (sentence, architecture) = (&model.sentence, &model.architecture);
     let width = architecture.width;
     let mut all = vec![Quantity::Static.of_model([1, 0]), Quantity::Position.of_model([1, 1])];
-    all.extend(some(sentence.tokens.len()).map(|token| Quantity::Embedded.of_model([token, 1])));
+    // Each tower begins and ends with norms of its own.
+    let (decoder, blocks) = (architecture.source_blocks.len(), architecture.numbered_blocks().count());
     for (block, _) in architecture.numbered_blocks() {
         let tokens = sentence.activations.blocks[block].input.rows();
+        if block == 0 || block == decoder {
+            all.extend(some(tokens).map(|token| Quantity::Embedded.of_block(block, [token, 1])));
+        }
+        if block + 1 == decoder || block + 1 == blocks {
+            all.extend(some(tokens).map(|token| Quantity::Final.of_block(block, [token, 1])));
+        }
         for token in [0, tokens - 1] {
             for dim in [0, width - 1] {
                 use Quantity::{Attended, Hidden, Input, Joined, Normed, Output, Summed};
@@ -345,6 +352,7 @@ pub fn check(name: &str, snapshot: &Snapshot) -> usize {
             Quantity::Position
                 | Quantity::DistanceBias
                 | Quantity::Embedded
+                | Quantity::Final
                 | Quantity::Normed
                 | Quantity::Attended
                 | Quantity::Hidden

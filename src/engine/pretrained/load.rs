@@ -61,9 +61,9 @@ pub struct ModelFile {
 }
 
 impl ModelFile {
-    pub(super) fn of_text(name: &str, text: &str) -> Self {
-        let sha256 = HEXLOWER.encode(&Sha256::digest(text));
-        Self { name: name.to_owned(), bytes: text.len() as u64, sha256 }
+    pub(super) fn new(name: &str, content: &[u8]) -> Self {
+        let sha256 = HEXLOWER.encode(&Sha256::digest(content));
+        Self { name: name.to_owned(), bytes: content.len() as u64, sha256 }
     }
 }
 
@@ -205,7 +205,7 @@ pub fn load(folder: &Path, watch: &mut dyn FnMut(LoadProgress) -> bool) -> Resul
     }
     let mut files: Vec<ModelFile> = sources.into_iter().map(Open::into_file).collect();
     let texts = std::iter::once((CONFIG, &config_text)).chain(index.iter().map(|text| (INDEX, text)));
-    files.extend(texts.map(|(name, text)| ModelFile::of_text(name, text)));
+    files.extend(texts.map(|(name, text)| ModelFile::new(name, text.as_bytes())));
     let parameters = Arc::new(parameters);
     Ok(Pretrained { config, architecture, embedding, parameters, origins, files, has_head, rules })
 }

@@ -473,16 +473,11 @@ fn check_count(count: usize, architecture: &Architecture, vocabulary: usize) -> 
 /// Reads a text with the model's tokenizer, or as token ids if there is none. Of a model with a source, it may have a
 /// target of the learner's own behind [`PAIR`].
 fn read_text(text: &str, model: &ModelFolder) -> Result<Sentence, String> {
-    let Some((source, target)) = text.split_once(PAIR).filter(|_| model.reads_source()) else {
-        return read_pieces(text, text, model);
-    };
-    if target.contains(PAIR) {
-        let count = text.split(PAIR).count();
-        return Err(format!("{count} texts with {PAIR} between them; a source has one target, such as `a {PAIR} b`"));
-    }
-    let read = read_pieces(text, source.trim_end(), model)?;
-    let target = read_target(text, target.trim_start(), model).map_err(|why| format!("the target: {why}"))?;
-    Ok(Sentence { target: Some(Arc::new(target)), ..read })
+    let (source, target) = model.source_and_target(text)?;
+    let read = read_pieces(text, source, model)?;
+    let target = target.map(|target| read_target(text, target, model)).transpose();
+    let target = target.map_err(|why| format!("the target: {why}"))?.map(Arc::new);
+    Ok(Sentence { target, ..read })
 }
 
 /// Reads a target, which is a part of a text.

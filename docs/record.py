@@ -13,6 +13,8 @@ CROSS = ("EncDecAttention", "encoder_attn", "crossattention", "cross_attn", "mul
 
 
 def save(path, tokens, tensors, /, **about):
+    if "picture" in about:  # (height, width, 3) from 0 to 255, whose patches the tokens are
+        tensors = tensors | {"picture": torch.as_tensor(about.pop("picture"), dtype=torch.uint8)}
     for name, tensor in tensors.items():
         rows = about.get("source_tokens", ()) if name.startswith("encoder_") else tokens
         if re.fullmatch(r"(\w+_)?attentions\.\d+", name) and (tensor.dim() != 3 or tensor.shape[1] != len(rows)):

@@ -11,15 +11,15 @@ use attune_core::lesson::schema::Objective;
 use attune_engine::numerics::Matrix;
 use attune_engine::quantity::Quantity;
 use attune_engine::recording::parts::Part;
-use attune_engine::recording::{RecordedText, Recording};
+use attune_engine::recording::{RecordedText, Recording, mixes};
 
 use crate::common::close::{Tolerance, assert_close_beside};
 use crate::common::folder::Folder;
 use crate::common::recorded::{Even, recording, tokens};
 use crate::common::top::at;
 
-const FOLDERS: [&str; 9] =
-    ["attention-only", "bert", "llama-gqa", "senses", "sinks", "t5", "vit", "with-proof", "wrong-proof"];
+const FOLDERS: [&str; 10] =
+    ["attention-only", "bert", "llama-gqa", "picture", "senses", "sinks", "t5", "vit", "with-proof", "wrong-proof"];
 
 fn path(folder: &str) -> PathBuf {
     at("tests/fixtures/recordings").join(folder).join("run.safetensors")
@@ -198,10 +198,12 @@ fn a_text_of_another_form_is_named_and_not_shown() {
         let second =
             second.iter().map(|(name, shape)| (*name, &shape[..], if name.contains("att") { 0.5 } else { 1.0 }));
         let all: Vec<Even<'_>> = first.iter().copied().chain(second).collect();
-        let mut kernel = opened_at(&recording(&folder, &[("tokens", &few)], &all));
-        kernel.apply(Command::Sentence(SentenceCommand::Set("w0 w1 (2)".to_owned())));
-        let notice = kernel.notice().unwrap_or_default();
-        assert!(notice.contains(words) && notice.is_empty() == words.is_empty(), "{words}: {notice}");
+        for choice in [SentenceCommand::Set("w0 w1 (2)".to_owned()), SentenceCommand::Select(1)] {
+            let mut kernel = opened_at(&recording(&folder, &[("tokens", &few)], &all));
+            kernel.apply(Command::Sentence(choice.clone()));
+            let notice = kernel.notice().unwrap_or_default();
+            assert!(notice.contains(words) && notice.is_empty() == words.is_empty(), "{choice:?}, {words}: {notice}");
+        }
     }
 }
 
@@ -259,6 +261,15 @@ fn sums_of_a_stretch_are_those_of_all_keys() {
     let config = &model.architecture.blocks[0];
     let error = model.sentence.contributions[0].error(config, block);
     assert_close_beside(1.0, "arrows", error, 0.0, Tolerance::SINGLE_SUMS);
+}
+
+#[test]
+fn a_mix_is_a_sum_in_double_precision_and_never_minus_zero() {
+    let values = Matrix::from_row_major(3, 2, vec![1e8, -1.0, 1.0, -2.0, -1e8, -3.0]);
+    let weights = Matrix::from_row_major(2, 3, vec![1.0, 1.0, 1.0, 0.0, 0.0, 0.0]);
+    let mixes = mixes(&weights, &values);
+    let bits: Vec<u32> = mixes.flat().iter().map(|x| x.to_bits()).collect();
+    assert_eq!(bits, [1.0f32, -6.0, 0.0, 0.0].map(f32::to_bits), "{mixes:?}");
 }
 
 #[test]

@@ -12,8 +12,8 @@ use egui_kittest::kittest::Queryable;
 use crate::common::top::at;
 use crate::live::PanelHarness;
 
-const FOLDERS: [&str; 9] =
-    ["attention-only", "bert", "llama-gqa", "senses", "sinks", "t5", "vit", "with-proof", "wrong-proof"];
+const FOLDERS: [&str; 10] =
+    ["attention-only", "bert", "llama-gqa", "picture", "senses", "sinks", "t5", "vit", "with-proof", "wrong-proof"];
 /// As a panel is in a window of 1280 by 720.
 const SIZE: Vec2 = Vec2::new(360.0, 640.0);
 

@@ -1,5 +1,7 @@
 //! The weights of a chosen patch over the grid of a picture's patches, with the picture under them.
 
+use std::sync::Arc;
+
 use attune_ui::theme::{Palette, size};
 use attune_view::sheet::Chosen;
 use attune_view::view_model::Models;
@@ -34,15 +36,24 @@ pub fn patches_ui(ui: &mut Ui, models: &Models, chosen: &Chosen, query: Option<u
     ui.add_space(size::GAP);
 }
 
-/// The picture on the graphics card, put there once.
+/// A picture on the graphics card, with its colours, by which another one is told apart.
+#[derive(Clone)]
+struct OnCard {
+    colors: Arc<[[u8; 3]]>,
+    texture: TextureHandle,
+}
+
+/// The picture on the graphics card, put there once, in the place of the one before.
 fn texture(ui: &Ui, picture: &PatchPicture) -> TextureHandle {
-    let id = Id::new(("patches", picture.colors.as_ptr() as usize, picture.width));
-    if let Some(known) = ui.data(|data| data.get_temp::<TextureHandle>(id)) {
-        return known;
+    let id = Id::new("patches");
+    let known = ui.data(|data| data.get_temp::<OnCard>(id));
+    if let Some(known) = known.filter(|known| Arc::ptr_eq(&known.colors, &picture.colors)) {
+        return known.texture;
     }
     let image = ColorImage::from_rgb([picture.width, picture.height], picture.colors.as_flattened());
     let texture = ui.ctx().load_texture("patches", image, TextureOptions::LINEAR);
-    ui.data_mut(|data| data.insert_temp(id, texture.clone()));
+    let on_card = OnCard { colors: picture.colors.clone(), texture: texture.clone() };
+    ui.data_mut(|data| data.insert_temp(id, on_card));
     texture
 }
 

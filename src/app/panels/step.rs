@@ -107,7 +107,7 @@ fn numbers_ui(ui: &mut Ui, attention: &AttentionMaps, cx: &mut PanelContext) {
     // From the output on, a number comes from many arrows, each of which is listed instead.
     let explained = (step.step < Step::Output).then(|| cx.models.of_choice::<Explanation>(&step.entry)).flatten();
     let path = cx.models.of_choice::<PathModel>(&(focus.query, focus.head, cx.view.selection.by));
-    let path = path.filter(|_| step.step >= Step::Output);
+    let path = path.filter(|_| step.step >= Step::Output && step.needs.is_none());
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
         step_ui(ui, &walk, step, explained.as_deref(), cx.view.selection, cx.view.trail);
         path.into_iter().for_each(|path| why_ui(ui, &path, cx.view.selection, cx.view.trail));

@@ -568,7 +568,11 @@ impl EntryReader<'_> {
         let share = StageShares::of(self.snapshot).by_axis().map_or_else(String::new, |(of, shares)| {
             format!(", and shows {} of the {of}' variance", percent(shares.along(axis)))
         });
-        let same = format!("The axis {name} is the same for static and contextual vectors{share}.");
+        let vectors = match self.model.recorded {
+            Some(_) => "the vectors of all layers",
+            None => "static and contextual vectors",
+        };
+        let same = format!("The axis {name} is the same for {vectors}{share}.");
         let seen = self.space.scale().map(|scale| seen_through(scale.norm).to_owned());
         Some([Some(same), seen].into_iter().flatten().collect())
     }

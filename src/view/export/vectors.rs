@@ -20,6 +20,8 @@ use attune_core::kernel::static_embedding::{Rewriter, network};
 use attune_engine::numerics::Matrix;
 use attune_engine::vectors::{Column, Table};
 
+use crate::view_model::labels::ends;
+
 /// Which vectors a table has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TableRows {
@@ -61,9 +63,10 @@ fn table(snapshot: &Snapshot, rows: TableRows, words: impl Iterator<Item = usize
     let group = |word: usize| space.group_of[word].map_or("", |group| snapshot.lesson.groups[group].name.as_str());
     let mut written = Written { space, group: &group, numbers: Vec::new(), columns };
     if matches!(rows, TableRows::Static | TableRows::Both) {
+        let [kind, _] = ends(model.recorded.is_some());
         for word in words {
             let text = &space.vocabulary[word];
-            written.row(&space.vectors.row(word), [text, text, "static", "", "", group(word)], false);
+            written.row(&space.vectors.row(word), [text, text, kind, "", "", group(word)], false);
         }
     }
     if rows != TableRows::Static {
@@ -108,7 +111,11 @@ impl Written<'_> {
             // The start token of a generated sentence is not a word.
             let Some(word) = token.word else { continue };
             let (place, group) = ((i + 1).to_string(), (self.group)(word));
-            let vectors = states(shown, i, self.space.vectors.row(word), model, rows);
+            let first = match model.recorded {
+                Some(_) => Cow::Borrowed(shown.activations.input.row(i)),
+                None => self.space.vectors.row(word),
+            };
+            let vectors = states(shown, i, first, model, rows);
             for (at, (kind, vector)) in vectors.iter().enumerate() {
                 // A word with several rows needs a label for each.
                 let label = match rows {
@@ -139,10 +146,11 @@ fn states<'a>(
     rows: TableRows,
 ) -> Vec<(Cow<'static, str>, Cow<'a, [f32]>)> {
     let output = Cow::from(shown.activations.output.row(i));
+    let [start, end] = ends(model.recorded.is_some());
     match rows {
         TableRows::Static => Vec::new(),
-        TableRows::Contextual => vec![("contextual".into(), output)],
-        TableRows::Both => vec![("static in a sentence".into(), of_word), ("contextual".into(), output)],
+        TableRows::Contextual => vec![(end.into(), output)],
+        TableRows::Both => vec![(format!("{start} in a sentence").into(), of_word), (end.into(), output)],
         TableRows::Layers => {
             let states = shown.activations.states(&model.architecture).map(|state| Cow::from(state.row(i)));
             let states = states.enumerate().map(|(layer, state)| (format!("layer {layer}").into(), state));
@@ -159,7 +167,7 @@ pub fn at_sentence(snapshot: &Snapshot, index: usize) -> Option<Snapshot> {
     if model.sentence.index == Some(index) {
         return Some(snapshot.clone());
     }
-    let sentence = Sentence::of_lesson(&snapshot.lesson, &space.vocabulary, index)?;
+    let sentence = Sentence::of_lesson(&snapshot.lesson, &space.vocabulary, index).ok()?;
     let rewriter = Rewriter::of(&snapshot.lesson.model.objective, &space.vocabulary);
     let frame = Arc::new(SentenceFrame::new(sentence, space, rewriter.as_ref()));
     let network = network(&snapshot.lesson, space);

@@ -91,8 +91,8 @@ pub struct AllHeadsModel {
 pub struct AllHeads {
     sentence: Arc<SentenceSnapshot>,
     interventions: Arc<Interventions<f32>>,
-    /// Whether the heads of a recorded text have been measured.
-    is_measured: bool,
+    /// Whether all heads have been measured; those of a recorded text are when its check is done.
+    pub is_measured: bool,
     /// The layers, in the order of computation.
     pub layers: Vec<HeadLayer>,
     pub heads: Vec<HeadSummary>,
@@ -123,6 +123,7 @@ pub struct HeadSummary {
     pub queries: usize,
     pub keys: usize,
     pub cells: HeadCells,
+    is_measured: bool,
     /// The measures, in the order of [`HeadMeasure::ALL`].
     measures: Vec<Option<f32>>,
 }
@@ -188,6 +189,7 @@ impl AllHeads {
                     queries: weights.rows(),
                     keys: weights.cols(),
                     cells,
+                    is_measured: checked.is_none_or(|checked| checked.measures(head).is_some()),
                     measures,
                 }
             })
@@ -258,6 +260,11 @@ impl AllHeads {
     }
 }
 
+/// Says why a measure has no number.
+pub fn unmeasured(is_measured: bool) -> &'static str {
+    if is_measured { "none in this sentence" } else { "not measured yet" }
+}
+
 impl HeadSummary {
     /// Returns the range of the map's height that a query takes, as shares.
     pub fn row_of(&self, query: usize) -> Option<Range<f32>> {
@@ -273,8 +280,8 @@ impl HeadSummary {
     /// Returns a text with the head and a measure: `Layer 2, head 1: previous token 0.41`.
     pub fn say(&self, measure: HeadMeasure) -> String {
         let words = measure.words();
-        let found =
-            self.measure(measure).map_or_else(|| "(none in this sentence)".to_owned(), |found| format!("{found:.2}"));
+        let none = || format!("({})", unmeasured(self.is_measured));
+        let found = self.measure(measure).map_or_else(none, |found| format!("{found:.2}"));
         let off = if self.enabled { "" } else { ", switched off" };
         format!("{}{off}: {} {found}", self.title, words.title)
     }
@@ -317,9 +324,9 @@ impl Patterns {
     }
 }
 
-/// Whether all heads of a recorded text have been measured; false of everything else.
+/// Returns whether all heads have been measured: those of a recorded text are when its check is done.
 fn is_measured(model: &ModelSnapshot) -> bool {
-    model.checked.as_ref().is_some_and(|checked| checked.is_done())
+    model.checked.as_ref().is_none_or(|checked| checked.is_done())
 }
 
 fn measured_token(token: &Token) -> MeasuredToken {

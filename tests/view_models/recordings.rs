@@ -9,11 +9,13 @@ use attune_core::lesson;
 use attune_core::lesson::panels::PanelName;
 use attune_engine::quantity::{Entry, Quantity, StagePoint};
 use attune_view::explain::Explanation;
+use attune_view::explain::path::{ArrowParts, PathModel};
 use attune_view::explain::reader::EntryReader;
 use attune_view::explain::walk::{Focus, RouteModel, StepModel, WalkModel};
 use attune_view::panels::{PANELS, sheet};
 use attune_view::sheet::Chosen;
 use attune_view::view_model::Models;
+use attune_view::view_model::attention::{AttentionMaps, Reading};
 use attune_view::view_model::compare::CompareModel;
 use attune_view::view_model::grid::{PatchMap, PatchPicture};
 use attune_view::view_model::heads::{AllHeadsModel, HeadMeasure};
@@ -83,6 +85,12 @@ fn the_stage_the_arcs_and_the_walk_are_made_of_every_recording() {
         for snapshot in snapshots(name) {
             let models = Models::of(snapshot.clone());
             let model = snapshot.model.as_ref().expect("a model");
+            for map in &models.get::<AttentionMaps>().expect("maps").heads {
+                let lengths = Reading { is_added: true, ..Reading::default() };
+                let cell = format!("{} {:?}", map.say(0, 0), map.say_shown(0, 0, lengths));
+                let lacks = !model.sentence.contributions[map.block].has_terms();
+                assert!(!cell.contains("NaN") && cell.contains(Needs::Terms.words()) == lacks, "{name}: {cell}");
+            }
             models.get::<StageModel>().expect("a stage");
             models.get::<SentenceArcs>().expect("arcs");
             models.get::<WordArcs>();
@@ -276,6 +284,15 @@ fn a_step_shows_what_was_recorded_and_says_what_it_needs() {
     let last = |head: usize| lacks(&t5, head).last().copied().flatten();
     assert_eq!([last(0), last(6), last(9)], [none, Some(StatesWithin), Some(StatesWithin)]);
     assert_eq!([lacks(&t5, 6)[0], lacks(&t5, 9)[0]], [none, Some(StatesWithin)]);
+}
+
+#[test]
+fn a_move_of_which_no_terms_are_known_is_that_of_everything_else() {
+    let state = |name, by: f32| (name, &[4, 4][..], waves(16).iter().map(|x| x * by).collect());
+    let snapshot = made(&[], &[state("hidden_states.0", 1.0), state("hidden_states.1", 3.0)]);
+    let path = PathModel::of(&snapshot, 1, 0, ArrowParts::Head).expect("a path");
+    assert_eq!(path.arrows.len(), 1);
+    assert!(path.why.contains("Shares of that move: everything else") && path.why.ends_with("100 %."), "{}", path.why);
 }
 
 #[test]

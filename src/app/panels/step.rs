@@ -302,19 +302,24 @@ fn is_like(a: &NumberRow, b: &NumberRow) -> bool {
     a.columns == b.columns && a.values.len() == b.values.len()
 }
 
+/// Shows the heads; of many, those of the layer by their numbers, as the stage has the layers.
 fn heads_ui(ui: &mut Ui, attention: &AttentionMaps, selection: &mut Selection) {
-    if attention.heads.len() < 2 {
-        return;
-    }
+    /// The most heads that are all named; more would leave no room for the numbers.
+    const NAMED_MAX: usize = 8;
+    let (count, chosen) = (attention.heads.len(), attention.heads.get(selection.head));
+    let Some(chosen) = chosen.filter(|_| count > 1) else { return };
     let palette = Palette::of(ui.visuals().dark_mode);
     ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
-    for map in &attention.heads {
-        let words = RichText::new(&map.title).color(palette.head(map.own));
-        if ui
-            .selectable_label(selection.head == map.head, words)
-            .on_hover_text("Follow the word through this head")
-            .clicked()
-        {
+    let are_numbered = count > NAMED_MAX;
+    if are_numbered {
+        ui.label(RichText::new(&chosen.title).color(palette.head(chosen.own)));
+    }
+    for map in attention.heads.iter().filter(|map| !are_numbered || map.block == chosen.block) {
+        let words = if are_numbered { (map.own + 1).to_string() } else { map.title.clone() };
+        let is_chosen = selection.head == map.head;
+        let button = ui.selectable_label(is_chosen, RichText::new(words).color(palette.head(map.own)));
+        button.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_chosen, &map.title));
+        if button.on_hover_text("Follow the word through this head").clicked() {
             selection.choose_head(map.head);
         }
     }

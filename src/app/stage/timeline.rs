@@ -502,7 +502,7 @@ fn said_ui(
     walk: &Walk,
 ) -> bool {
     let palette = Palette::of(ui.visuals().dark_mode);
-    let is_at_table = walk.passed_layers() == Some(0.0) && walk.layers() > 1;
+    let is_at_table = !walk.is_walking() && walk.passed_layers() == Some(0.0) && walk.layers() > 1;
     let about = route.filter(|_| is_at_table).map(|route| route.about_start).or(about);
     let said = match (about, model) {
         (Some(about), _) => about,

@@ -17,6 +17,7 @@ use attune_engine::quantity::{Entry, Index, Owner, OwnerKind, Quantity};
 use super::lines::by_size;
 use super::print::AND;
 use super::reader::{EntryReader, HeadParts};
+use super::sentences::recorded_numbers;
 use crate::view_model::labels::{HeadLabels, Side, strongest};
 use crate::view_model::needs::{Needs, missing};
 
@@ -385,7 +386,10 @@ impl Walked<'_> {
             _ => None,
         };
         let clocks = if step == Step::Score { self.clocks() } else { Vec::new() };
-        let said = told.without_result().collect::<Vec<_>>().join(" ");
+        let mut said = told.without_result().collect::<Vec<_>>().join(" ");
+        if self.reader.is_of_file(entry) {
+            said = recorded_numbers();
+        }
         let equation = self.equation(step);
         StepModel { step, equation, said, needs, result: told.result, entry, bars, clocks, rows }
     }

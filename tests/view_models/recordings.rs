@@ -279,6 +279,13 @@ fn a_step_shows_what_was_recorded_and_says_what_it_needs() {
     let bare = [Some(States), Some(Scores), Some(Scores), Some(Scores), none, Some(Values), Some(Terms), Some(States)];
     assert_eq!(lacks(&kernel("attention-only").snapshot(), 0), of(bare));
     assert_eq!(lacks(&kernel("bert").snapshot(), 0), of([none; 8]));
+    // A hybrid, whose layer 1 has no attention.
+    let states = [0, 1, 2, 3].map(|at| {
+        (["hidden_states.0", "hidden_states.1", "hidden_states.2", "hidden_states.3"][at], &[4, 4][..], waves(16))
+    });
+    let hybrid = made(&[], &[states.to_vec(), vec![("attentions.2", &[2, 4, 4][..], vec![0.25; 32])]].concat());
+    let moves = |head: usize| lacks(&hybrid, head).last().copied().flatten();
+    assert_eq!([moves(0), moves(2)], [Some(Needs::NextPoint), none]);
     // The decoder of T5: its own attention, then the one to the source.
     let t5 = kernel("t5").snapshot();
     let last = |head: usize| lacks(&t5, head).last().copied().flatten();

@@ -123,8 +123,10 @@ fn step_ui(
     selection: &mut Selection,
     trail: &mut Trail,
 ) {
-    equation_ui(ui, &step.equation);
-    ui.add_space(size::GAP_TIGHT);
+    if !step.equation.is_empty() {
+        equation_ui(ui, &step.equation);
+        ui.add_space(size::GAP_TIGHT);
+    }
     ui.add(Label::new(RichText::new(&step.said).size(size::BODY)).wrap().selectable(true));
     if let Some(result) = &step.result {
         ui.add(Label::new(RichText::new(result).font(theme::strong(size::BODY))).wrap().selectable(true));

@@ -18,6 +18,8 @@ pub enum Needs {
     OtherStates,
     /// The hidden states between the two attentions of a decoder's layer.
     StatesWithin,
+    /// A point right behind a layer: in a hybrid model, the next point is behind layers without attention.
+    NextPoint,
     Scores,
     Values,
     Terms,
@@ -39,6 +41,9 @@ impl Needs {
                 "Points need two hidden states or more of each tower, of one width: record hidden_states.0, … of all layers"
             }
             Self::StatesWithin => "No hidden state is recorded between the two attentions of a decoder's layer",
+            Self::NextPoint => {
+                "Layers without attention follow, and the next point is behind them: the move is theirs, too"
+            }
             Self::Scores => "The steps need queries and keys: record them with record.py (proof=True)",
             Self::Values => "A mix needs values: record values.0, …",
             Self::Terms => "Lengths and arrows need values and output weights: record values.0, output_weight.0, …",
@@ -51,7 +56,7 @@ impl Needs {
     pub const fn opens(self) -> &'static str {
         match self {
             Self::Attention => "attention",
-            Self::States | Self::OtherStates | Self::StatesWithin => "points through the layers",
+            Self::States | Self::OtherStates | Self::StatesWithin | Self::NextPoint => "points through the layers",
             Self::Scores => "scores and their proof",
             Self::Values => "mixes",
             Self::Terms => "lengths and arrows",
@@ -72,7 +77,7 @@ impl Needs {
             Self::Values => any(&has_values),
             Self::Terms => any(&|attention| has_values(attention) && attention.part(Part::OutputWeight).is_some()),
             Self::Logits => towers.logits().is_some(),
-            Self::StatesWithin | Self::Model => false,
+            Self::StatesWithin | Self::NextPoint | Self::Model => false,
         }
     }
 }
@@ -109,26 +114,28 @@ pub fn missing(pass: &RecordedPass, quantity: Quantity, block: usize) -> Option<
         Term | Arrow | TermLength | WordLength | HeadLength | HeadArrowLength => Needs::Terms,
         Logit | Probability => Needs::Logits,
         Input | Output | Final | Part | PartLength | MoveLength | Coordinate | Cosine | Distance | Static => {
-            if is_within_layer(pass, quantity, block) {
-                Needs::StatesWithin
-            } else {
-                states_of(text_of(pass))
-            }
+            states_around(pass, quantity, block)
         }
         _ => Needs::Model,
     })
 }
 
-/// Returns whether a state is missing because no library gives those between the two attentions of a layer.
-fn is_within_layer(pass: &RecordedPass, quantity: Quantity, block: usize) -> bool {
-    if !pass.has_states() || block >= pass.blocks.len() {
-        return false;
-    }
-    let [before, behind] = Towers::of(text_of(pass)).around(block);
-    match quantity {
-        Quantity::Input => before.is_none(),
-        Quantity::Output => behind.is_none(),
-        _ => before.is_none() || behind.is_none(),
+/// Returns why the states that a block begins and ends with are not known.
+fn states_around(pass: &RecordedPass, quantity: Quantity, block: usize) -> Needs {
+    let (text, towers) = (text_of(pass), Towers::of(text_of(pass)));
+    let blocks = towers.blocks();
+    let Some((layer, attention)) = blocks.get(block).filter(|_| pass.has_states()) else { return states_of(text) };
+    let states = towers.states(attention.is_some_and(|attention| towers.is_of_source(attention)));
+    let [before, behind] = towers.around(block).map(|state| state.is_some());
+    let (is_within, are_recorded) = match quantity {
+        Quantity::Input => (!before, states.contains_key(layer)),
+        Quantity::Output => (!behind, states.contains_key(&(layer + 1))),
+        _ => (!before || !behind, states.contains_key(layer) && states.contains_key(&(layer + 1))),
+    };
+    match (is_within, are_recorded) {
+        (true, _) => Needs::StatesWithin,
+        (false, true) => Needs::NextPoint,
+        (false, false) => Needs::OtherStates,
     }
 }
 

@@ -273,6 +273,22 @@ fn a_mix_is_a_sum_in_double_precision_and_never_minus_zero() {
 }
 
 #[test]
+fn tokens_in_no_word_are_no_part_of_the_text() {
+    let folder = Folder::new("no-word");
+    let tokens = format!("{:?}", ["[CLS]", "Bank", "##s", "[SEP]"]);
+    let about = [("tokens", &tokens[..]), ("text", "banks"), ("words", "[null, 0, 0, null]")];
+    let snapshot = opened_at(&recording(&folder, &about, &[("attentions.0", &[1, 4, 4], 0.25)])).snapshot();
+    let sentence = &model(&snapshot).sentence;
+    assert_eq!(sentence.written(), "banks");
+    assert_eq!(sentence.written_word(&(1..3)), Some("banks"));
+    assert_eq!([0, 3].map(|at| sentence.written_word(&(at..at + 1))), [None, None]);
+    // Where no token is in a word, nothing is known of words.
+    let none = [("tokens", r#"["a", "b"]"#), ("words", "[null, null]")];
+    let snapshot = opened_at(&recording(&folder, &none, &[("attentions.0", &[1, 2, 2], 0.5)])).snapshot();
+    assert_eq!(model(&snapshot).sentence.written(), "a b");
+}
+
+#[test]
 fn texts_with_one_title_are_told_apart() {
     let folder = Folder::new("one-title");
     let few = tokens(2);

@@ -12,11 +12,13 @@ use attune_view::explain::Explanation;
 use attune_view::explain::path::{ArrowParts, PathModel};
 use attune_view::explain::reader::EntryReader;
 use attune_view::explain::walk::{Focus, RouteModel, StepModel, WalkModel};
+use attune_view::export::recording::file;
 use attune_view::panels::{PANELS, sheet};
 use attune_view::sheet::Chosen;
+use attune_view::view_model::ModelBeside;
 use attune_view::view_model::Models;
 use attune_view::view_model::attention::{AttentionMaps, Reading};
-use attune_view::view_model::compare::CompareModel;
+use attune_view::view_model::compare::{CompareModel, TwoModels};
 use attune_view::view_model::grid::{PatchMap, PatchPicture};
 use attune_view::view_model::heads::{AllHeadsModel, HeadMeasure};
 use attune_view::view_model::meaning::NeighboursModel;
@@ -28,6 +30,7 @@ use attune_view::view_model::stage::StageModel;
 use serde_json::Value;
 
 use crate::common::close::{Tolerance, assert_close_beside};
+use crate::common::folder::Folder;
 use crate::common::recorded::recording_of;
 use crate::common::top::at;
 
@@ -337,6 +340,26 @@ fn the_first_states_of_a_recording_are_not_called_static() {
     let all = format!("{said:?} {:?} {shares:?} {:?} {}", near.ends, axis.sentences, sheets.collect::<String>());
     let at = all.to_lowercase().find("static ").map(|at| &all[at.saturating_sub(80)..(at + 80).min(all.len())]);
     assert_eq!(at, None);
+}
+
+#[test]
+fn a_recorded_model_is_equal_to_itself_beside_it() {
+    let lesson = lesson::read(&at("tests/fixtures/pretrained/bert-wild")).expect("a model");
+    let model = Arc::new(Kernel::embedded(Arc::new(lesson)).snapshot());
+    let folder = Folder::new("beside-itself");
+    let path = folder.join("run.safetensors");
+    file::write(&model, &mut std::fs::File::create(&path).expect("a file")).expect("it is written");
+    let recorded = kernel_of(&path).snapshot();
+    let compared = TwoModels::of(&recorded, &ModelBeside(model)).expect("both are ready");
+    assert_eq!((compared.refusal, compared.words.is_empty()), (None, false), "{:?}", compared.notes);
+    for word in &compared.words {
+        assert_eq!(word.of[0].looks_at.as_ref().map(|of| &of.0), word.of[1].looks_at.as_ref().map(|of| &of.0));
+        assert_close_beside(1.0, &word.label, word.attention.expect("a cosine"), 1.0, Tolerance::SINGLE_SUMS);
+    }
+    for (layer, row) in compared.similarity.iter().enumerate() {
+        let alike = row[layer].expect("a similarity");
+        assert_close_beside(1.0, layer.to_string(), alike, 1.0, Tolerance::SINGLE_SUMS);
+    }
 }
 
 #[test]

@@ -550,7 +550,9 @@ impl PieceText {
         let words = words(towers, tokens.len(), special);
         let rows = &place.model.rows(place.text).own;
         let shown: Vec<&str> = rows.iter().map(|row| place.model.vocabulary[*row].as_str()).collect();
-        let is_added = |at: usize| special.binary_search(&at).is_ok();
+        // What is in no word was added, even where nothing says so.
+        let has_words = words.iter().any(Option::is_some);
+        let is_added = |at: usize| special.binary_search(&at).is_ok() || (has_words && words[at].is_none());
         let found = text.and_then(|text| Some((text.to_owned(), places_in(text, &shown, &is_added)?)));
         let (text, bytes) = found.unwrap_or_else(|| made_of(&shown, &words, &is_added));
         let piece = |(at, bytes): (usize, Range<usize>)| TextPiece {

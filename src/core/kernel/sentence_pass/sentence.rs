@@ -301,7 +301,7 @@ pub(super) fn contributions_of(
 }
 
 /// Greatest length of a text in bytes. A piece has about four, so a longer text has too many pieces in any case.
-const TEXT_BYTES_MAX: usize = 1 << 16;
+pub const TEXT_BYTES_MAX: usize = 1 << 16;
 
 impl Sentence {
     /// Reads a learner's text, which may be one of the lesson's sentences.
@@ -395,6 +395,11 @@ fn read_pieces(text: &str, model: &ModelFolder) -> Result<Sentence, String> {
         return Err("the sentence has no words".to_owned());
     }
     check_count(pieces.len(), &model.architecture, model.config.vocabulary)?;
+    Ok(of_pieces(text, pieces))
+}
+
+/// Makes a sentence of a text's pieces.
+pub fn of_pieces(text: &str, pieces: Vec<pretrained::ModelPiece>) -> Sentence {
     let words = pieces.iter().map(|piece| piece.id as usize).collect();
     let of = |piece: pretrained::ModelPiece| TextPiece {
         bytes: piece.bytes,
@@ -403,7 +408,7 @@ fn read_pieces(text: &str, model: &ModelFolder) -> Result<Sentence, String> {
         is_added: piece.origin == Origin::Added,
     };
     let pieces = PieceText { text: text.to_owned(), pieces: pieces.into_iter().map(of).collect() };
-    Ok(Sentence { text: Some(Arc::new(pieces)), ..Sentence::of_rows(words) })
+    Sentence { text: Some(Arc::new(pieces)), ..Sentence::of_rows(words) }
 }
 
 /// Reads a learner's sentence as rows of the vocabulary.

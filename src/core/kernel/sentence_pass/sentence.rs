@@ -320,7 +320,7 @@ pub(super) fn contributions_of(
 }
 
 /// Greatest length of a text in bytes. A piece has about four, so a longer text has too many pieces in any case.
-const TEXT_BYTES_MAX: usize = 1 << 16;
+pub const TEXT_BYTES_MAX: usize = 1 << 16;
 
 impl Sentence {
     /// Reads a learner's text, which may be one of the lesson's sentences.
@@ -539,9 +539,14 @@ fn read_pieces(text: &str, part: &str, model: &ModelFolder) -> Result<Sentence, 
         return Err("the sentence has no words".to_owned());
     }
     check_count(pieces.len(), &model.architecture, model.config.vocabulary)?;
+    Ok(of_pieces(text, part, pieces))
+}
+
+/// Makes a sentence of the pieces of a part of a text.
+pub fn of_pieces(text: &str, part: &str, pieces: Vec<pretrained::ModelPiece>) -> Sentence {
     let words = pieces.iter().map(|piece| piece.id as usize).collect();
     let pieces = PieceText { text: text.to_owned(), pieces: pieces_of(pieces, text, part).collect() };
-    Ok(Sentence { text: Some(Arc::new(pieces)), ..Sentence::of_rows(words) })
+    Sentence { text: Some(Arc::new(pieces)), ..Sentence::of_rows(words) }
 }
 
 /// Reads a learner's sentence as rows of the vocabulary.

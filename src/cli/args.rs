@@ -23,6 +23,7 @@ use clap::{ArgAction, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use super::CliFault;
+use super::evidence::args::{HeadsArgs, MapArgs, ScoreArgs, WordsArgs};
 
 /// A workspace for learning self-attention: train tiny models or open BERT and GPT-2, watch words move, and change every
 /// weight.
@@ -161,6 +162,19 @@ pub enum CliCommand {
     /// The rotation is the orthogonal Procrustes solution for the directions of all shared words. The cosine that is printed
     /// for a word is that between its rotated vector and its vector in the other file.
     Compare(CompareArgs),
+    /// Find which words and heads carry an answer: exchange one vector or one head at a time with a second sentence, or switch
+    /// heads off.
+    ///
+    /// Values of the second sentence go into the sentence: 0 is as the sentence is, 1 as the second. Exchange the two sentences
+    /// for the other direction. docs/evidence.md says how to read the maps.
+    Map(MapArgs),
+    /// Split one attention score into pairs: what each word, head and layer put into the query, times what each put into the
+    /// key.
+    Score(ScoreArgs),
+    /// Measure which word mattered for an answer, by ten measures that need not agree, and how far they agree.
+    Words(WordsArgs),
+    /// Measure all heads over a file of texts; or print what a head compares and writes, and which heads compose.
+    Heads(HeadsArgs),
     /// Print the licences of the program, its fonts and its libraries.
     Licences,
     /// Print the manual page, for `man -l -` or for a folder of manual pages.
@@ -549,8 +563,8 @@ pub struct WhatIfArgs {
 /// A head, given as its layer and its number in that layer, both counted from 1: `2.3`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HeadAt {
-    layer: usize,
-    head: usize,
+    pub(super) layer: usize,
+    pub(super) head: usize,
 }
 
 /// Converts a number counted from 1 to an index.
@@ -558,13 +572,13 @@ fn index(text: &str) -> Option<usize> {
     text.trim().parse::<usize>().ok()?.checked_sub(1)
 }
 
-fn two(text: &str, between: char) -> Option<(usize, usize)> {
+pub(super) fn two(text: &str, between: char) -> Option<(usize, usize)> {
     let (first, second) = text.split_once(between)?;
     Some((index(first)?, index(second)?))
 }
 
 /// Splits a head from the text after it, as in `2.3=off`.
-fn after_head(text: &str, between: char) -> Option<(HeadAt, &str)> {
+pub(super) fn after_head(text: &str, between: char) -> Option<(HeadAt, &str)> {
     let (at, rest) = text.split_once(between)?;
     two(at, '.').map(|(layer, head)| (HeadAt { layer, head }, rest.trim()))
 }

@@ -10,6 +10,7 @@ mod answers;
 mod arguments;
 mod commands;
 mod course;
+mod evidence;
 mod export;
 mod faults;
 mod glossary;

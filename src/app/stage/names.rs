@@ -798,8 +798,9 @@ fn legend(
     let mark = |shown: bool, mark, text: &str| shown.then(|| (mark, text.to_owned()));
     let turned = model.tokens.iter().any(|token| token.end != token.trained_end);
     let has_static = !model.tokens.is_empty() || matches!(model.second_kind, SecondKind::Senses(_));
+    let start = if model.is_recorded { "place before the first layer" } else { "static place" };
     let others = [
-        mark(has_static, Mark::Ring(ink), "static place"),
+        mark(has_static, Mark::Ring(ink), start),
         mark(!model.source.is_empty(), Mark::Square(ink), "source"),
         mark(turned, Mark::Broken(ink, DASHES), &format!("as {}", model.origin)),
         mark(old_ghosts && !model.ghosts.is_empty(), Mark::Broken(ink, DOTS), "before retraining"),

@@ -7,6 +7,7 @@
 //! | [`phase`] | what there is of a lesson while it is opened, brought back or trained again |
 //! | [`history`] | undo and redo, and which changes are one |
 //! | [`worker`] | the kernel on a thread of its own, at a pace |
+//! | [`evidence`] | questions to a model: maps of patches, the split of a score, which word mattered, heads over texts |
 //! | [`check`] | a lesson's claims measured, its cells rehearsed, learners' answers graded |
 //! | [`saved_work`] | the commands that lead to what is saved, and the way back to it |
 //! | [`tour`] | a model measured, and cells written from it |
@@ -21,6 +22,7 @@
 
 pub mod check;
 pub mod command;
+pub mod evidence;
 pub mod history;
 #[expect(clippy::module_inception, reason = "the kernel is looked for under its own name")]
 pub mod kernel;

@@ -300,7 +300,7 @@ pub fn own_spread(
     let of_layers = pretrained.and_then(|(model, parameters)| {
         let scale = space.scale.as_ref().filter(|_| !raw);
         let targets = Targets::of(lesson, &space.vocabulary, model, parameters);
-        let texts = (0..lesson.sentences.len()).filter_map(|i| Sentence::of_lesson(lesson, &space.vocabulary, i));
+        let texts = Sentence::all_of_lesson(lesson, &space.vocabulary);
         let frames = texts.map(|sentence| SentenceFrame::without_points(sentence, space, targets.as_ref()));
         Layers { model, parameters, scale }.spread_of_frames(&frames.collect::<Vec<_>>())
     });
@@ -359,7 +359,7 @@ pub fn matched(projection: Projection, basis: &Basis, space: &StaticSpace, lesso
 /// axes.
 fn basis_rows(lesson: &Lesson, vocabulary: &[String]) -> Vec<usize> {
     if let StaticEmbedding::Pretrained(_) = lesson.static_embedding {
-        let texts = (0..lesson.sentences.len()).filter_map(|index| Sentence::of_lesson(lesson, vocabulary, index));
+        let texts = Sentence::all_of_lesson(lesson, vocabulary);
         let mut rows: Vec<usize> = texts.flat_map(|sentence| sentence.words).collect();
         if rows.is_empty() {
             rows = Sentence::first(lesson, vocabulary).words;

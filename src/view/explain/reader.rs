@@ -492,9 +492,17 @@ impl EntryReader<'_> {
 
     /// Returns the meaning of an entry in a few words.
     pub fn meaning(&self, entry: Entry) -> String {
+        let is_recorded = self.model.recorded.is_some();
         let text = match (entry.quantity, entry.owner) {
             (Quantity::Output, Owner::Block(block)) if block == self.last_block() => {
                 "entry {dim} of the contextual vector of {query}"
+            }
+            (Quantity::Static, _) if is_recorded => "entry {dim} of the vector of {word} before the first layer",
+            (Quantity::Cosine, _) if is_recorded => {
+                "cosine of the angle between {point} {when} and the vector of {word} before the first layer"
+            }
+            (Quantity::Distance, _) if is_recorded => {
+                "distance from {point} {when} to the vector of {word} before the first layer"
             }
             _ => entry.quantity.definition().entry,
         };

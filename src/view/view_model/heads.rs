@@ -92,8 +92,8 @@ pub struct AllHeadsModel {
 pub struct AllHeads {
     sentence: Arc<SentenceSnapshot>,
     interventions: Arc<Interventions<f32>>,
-    /// Whether the heads of a recorded text have been measured.
-    is_measured: bool,
+    /// Whether all heads have been measured; those of a recorded text are when its check is done.
+    pub is_measured: bool,
     /// The layers, in the order of computation.
     pub layers: Vec<HeadLayer>,
     pub heads: Vec<HeadSummary>,
@@ -124,6 +124,7 @@ pub struct HeadSummary {
     pub queries: usize,
     pub keys: usize,
     pub cells: HeadCells,
+    is_measured: bool,
     /// The measures, in the order of [`HeadMeasure::ALL`].
     measures: Vec<Option<f32>>,
 }
@@ -189,6 +190,7 @@ impl AllHeads {
                     queries: weights.rows(),
                     keys: weights.cols(),
                     cells,
+                    is_measured: checked.is_none_or(|checked| checked.measures(head).is_some()),
                     measures,
                 }
             })
@@ -259,6 +261,11 @@ impl AllHeads {
     }
 }
 
+/// Says why a measure has no number.
+pub fn unmeasured(is_measured: bool) -> &'static str {
+    if is_measured { "none in this sentence" } else { "not measured yet" }
+}
+
 impl HeadSummary {
     /// Returns the range of the map's height that a query takes, as shares.
     pub fn row_of(&self, query: usize) -> Option<Range<f32>> {
@@ -274,8 +281,8 @@ impl HeadSummary {
     /// Returns a text with the head and a measure: `Layer 2, head 1: previous token 0.41`.
     pub fn say(&self, measure: HeadMeasure) -> String {
         let words = measure.words();
-        let found =
-            self.measure(measure).map_or_else(|| "(none in this sentence)".to_owned(), |found| format!("{found:.2}"));
+        let none = || format!("({})", unmeasured(self.is_measured));
+        let found = self.measure(measure).map_or_else(none, |found| format!("{found:.2}"));
         let off = if self.enabled { "" } else { ", switched off" };
         format!("{}{off}: {} {found}", self.title, words.title)
     }
@@ -329,7 +336,7 @@ fn aligned(model: &ModelSnapshot, labels: &HeadLabels<'_>, source: &[MeasuredTok
     alignment(heads.map(|(_, head)| &head.weights), source)
 }
 
-/// Whether all heads of a recorded text have been measured; false of everything else.
+/// Returns whether all heads have been measured: those of a recorded text are when its check is done.
 fn is_measured(model: &ModelSnapshot) -> bool {
-    model.checked.as_ref().is_some_and(|checked| checked.is_done())
+    model.checked.as_ref().is_none_or(|checked| checked.is_done())
 }

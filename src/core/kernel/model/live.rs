@@ -149,7 +149,7 @@ impl LessonModel {
     pub(crate) fn live_of(&self, spoken: &Spoken) -> Option<Live> {
         let lesson = &self.origin.lesson;
         let sentence = match spoken {
-            Spoken::Lesson(sentence) => Sentence::of_lesson(lesson, &self.words, *sentence)?,
+            Spoken::Lesson(sentence) => Sentence::of_lesson(lesson, &self.words, *sentence).ok()?,
             Spoken::Text(text) => Sentence::read(text, lesson, &self.words).ok()?,
         };
         let (frame, interventions) = self.pass.beside(sentence);

@@ -14,6 +14,7 @@ use attune_engine::quantity::{Entry, Index, Owner, OwnerKind, Quantity};
 use crate::kernel::sentence_pass::recorded::RecordedPass;
 use crate::kernel::values::sentence::Answers;
 use crate::kernel::values::space::StaticSpace;
+use crate::lesson::recorded::ONE_PASS;
 
 /// A name that every cell can read.
 #[derive(Clone, Debug, PartialEq)]
@@ -155,7 +156,7 @@ impl Live {
             Quantity::Temperature => Variable::number(name, self.temperature()),
             _ => Variable::tensor(name, self.tensor(*tensor)),
         };
-        match tensor.fixed() {
+        match self.recorded.as_ref().map_or(tensor.fixed(), |_| Some(ONE_PASS)) {
             Some(why) => Given::fixed(variable, why),
             None => Given::writable(variable),
         }
@@ -184,6 +185,9 @@ impl Live {
 
     /// Returns the meaning of a tensor in this model.
     fn meaning(&self, LiveTensor { quantity, block }: LiveTensor) -> String {
+        if quantity == Quantity::Static && self.recorded.is_some() {
+            return "the vector of each token where it first stands, before the first layer (V, D)".to_owned();
+        }
         let has_distances = self.config(block).is_some_and(|config| config.attention.distances.is_some());
         quantity.definition().meaning.replace("{scored}", scored(has_distances))
     }

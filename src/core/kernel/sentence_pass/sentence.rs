@@ -320,7 +320,7 @@ pub(super) fn contributions_of(
 }
 
 /// Greatest length of a text in bytes. A piece has about four, so a longer text has too many pieces in any case.
-const TEXT_BYTES_MAX: usize = 1 << 16;
+pub const TEXT_BYTES_MAX: usize = 1 << 16;
 
 impl Sentence {
     /// Reads a learner's text, which may be one of the lesson's sentences.
@@ -362,26 +362,38 @@ impl Sentence {
         Ok(Self { index: Some(text), text: whole.map(Arc::new), recorded: Some(place), ..Self::of_rows(words) })
     }
 
-    /// Reads one of the lesson's sentences, or returns `None` if there is none with this index.
-    pub fn of_lesson(lesson: &Lesson, vocabulary: &[String], index: usize) -> Option<Self> {
-        let words = lesson.sentences.get(index)?;
+    /// Reads one of the lesson's sentences.
+    ///
+    /// # Errors
+    /// In words for the learner, if there is none with this index, or it cannot be shown.
+    pub fn of_lesson(lesson: &Lesson, vocabulary: &[String], index: usize) -> Result<Self, String> {
+        let (number, count) = (index.saturating_add(1), lesson.sentences.len());
+        let none = || format!("there is no sentence {number}; the lesson has {count}");
+        let words = lesson.sentences.get(index).ok_or_else(none)?;
         let sentence = match &lesson.static_embedding {
-            StaticEmbedding::Pretrained(_) => Self::read(&words.join(" "), lesson, vocabulary).ok()?,
-            StaticEmbedding::Recording(model) => Self::of_recorded(model, index, 0).ok()?,
-            _ => Self::of_rows(rows_of(words, &index_of(vocabulary))?),
+            StaticEmbedding::Pretrained(_) => Self::read(&words.join(" "), lesson, vocabulary)?,
+            StaticEmbedding::Recording(model) => Self::of_recorded(model, index, 0)?,
+            _ => {
+                let rows = rows_of(words, &index_of(vocabulary));
+                Self::of_rows(rows.ok_or_else(|| format!("a word of sentence {number} is not in the vocabulary"))?)
+            }
         };
-        Some(Self { index: Some(index), ..sentence })
+        Ok(Self { index: Some(index), ..sentence })
+    }
+
+    /// Reads the lesson's sentences, as far as they can be shown.
+    pub fn all_of_lesson(lesson: &Lesson, vocabulary: &[String]) -> impl Iterator<Item = Self> {
+        (0..lesson.sentences.len()).filter_map(move |index| Self::of_lesson(lesson, vocabulary, index).ok())
     }
 
     /// Returns the sentence that is shown first: the lesson's first that can be read, or else some rows of the
     /// vocabulary.
     pub fn first(lesson: &Lesson, vocabulary: &[String]) -> Self {
-        let mut of_lesson = (0..lesson.sentences.len()).filter_map(|index| Self::of_lesson(lesson, vocabulary, index));
         let rows = || {
             let most = pieces_max(&lesson.model.architecture, vocabulary.len());
             first_ids(vocabulary.len(), most).collect()
         };
-        of_lesson.next().unwrap_or_else(|| Self::of_rows(rows()))
+        Self::all_of_lesson(lesson, vocabulary).next().unwrap_or_else(|| Self::of_rows(rows()))
     }
 
     /// Makes a sentence of rows of the vocabulary.
@@ -522,9 +534,14 @@ fn read_pieces(text: &str, part: &str, model: &ModelFolder) -> Result<Sentence, 
         return Err("the sentence has no words".to_owned());
     }
     check_count(pieces.len(), &model.architecture, model.config.vocabulary)?;
+    Ok(of_pieces(text, part, pieces))
+}
+
+/// Makes a sentence of the pieces of a part of a text.
+pub fn of_pieces(text: &str, part: &str, pieces: Vec<pretrained::ModelPiece>) -> Sentence {
     let words = pieces.iter().map(|piece| piece.id as usize).collect();
     let pieces = PieceText { text: text.to_owned(), pieces: pieces_of(pieces, text, part).collect() };
-    Ok(Sentence { text: Some(Arc::new(pieces)), ..Sentence::of_rows(words) })
+    Sentence { text: Some(Arc::new(pieces)), ..Sentence::of_rows(words) }
 }
 
 /// Reads a learner's sentence as rows of the vocabulary.

@@ -131,7 +131,7 @@ impl<S: Scalar> AttentionModel<S> {
     }
 
     /// Applies the norm after a tower's blocks, if there is one, to their outputs (T, D).
-    pub(super) fn behind_blocks(&self, parameters: &Parameters<S>, tower: Tower, outputs: Matrix<S>) -> Matrix<S> {
+    pub(crate) fn behind_blocks(&self, parameters: &Parameters<S>, tower: Tower, outputs: Matrix<S>) -> Matrix<S> {
         match self.final_norm(parameters, tower) {
             Some(affine) => self.normed(affine, &outputs),
             None => outputs,
@@ -448,11 +448,30 @@ where
 }
 
 /// Buffers for blocks of one shape, which such blocks reuse in turn.
-struct RoomOfShape<S> {
+pub(super) struct RoomOfShape<S> {
     config: BlockConfig,
     queries: usize,
     keys: usize,
     cache: BlockCache<S>,
+}
+
+/// Returns room for a block with so many queries and keys: that of the block before, if it fits.
+pub(super) fn room_for<'a, S: Scalar>(
+    room: &'a mut Option<RoomOfShape<S>>,
+    config: &BlockConfig,
+    (queries, keys): (usize, usize),
+) -> &'a mut BlockCache<S> {
+    let fits = |room: &RoomOfShape<S>| (&room.config, room.queries, room.keys) == (config, queries, keys);
+    let room = match room.take().filter(fits) {
+        Some(fitting) => room.insert(fitting),
+        None => room.insert(RoomOfShape {
+            config: config.clone(),
+            queries,
+            keys,
+            cache: BlockCache::new(config, BatchRoom::one(queries), BatchRoom::one(keys)).with_scores(),
+        }),
+    };
+    &mut room.cache
 }
 
 fn run<S: Scalar>(
@@ -466,17 +485,7 @@ fn run<S: Scalar>(
     let layer = &config.attention;
     let queries = x.0.rows();
     let keys = source.filter(|_| config.attends_to_source()).map_or(queries, |(memory, _)| memory.rows());
-    let fits = |room: &RoomOfShape<S>| (&room.config, room.queries, room.keys) == (config, queries, keys);
-    let room = match room.take().filter(fits) {
-        Some(fitting) => room.insert(fitting),
-        None => room.insert(RoomOfShape {
-            config: config.clone(),
-            queries,
-            keys,
-            cache: BlockCache::new(config, BatchRoom::one(queries), BatchRoom::one(keys)).with_scores(),
-        }),
-    };
-    let cache = &mut room.cache;
+    let cache = room_for(room, config, (queries, keys));
     let (from, source) = (tokens(x), source.map(tokens));
     attend_forward(block, from, source, changes, cache);
     tail_forward(block, cache.attention.mix.flat(), x.0.flat(), &mut cache.tail);

@@ -68,7 +68,7 @@ impl<S: Scalar> AttentionModel<S> {
     }
 
     /// Returns `w_c` (D).
-    fn class_vector(&self, parameters: &Parameters<S>, class: usize) -> Vec<S> {
+    pub fn class_vector(&self, parameters: &Parameters<S>, class: usize) -> Vec<S> {
         match (&self.classes, self.architecture.readout.is_by_static_vectors()) {
             (Classes::Words(candidates), true) => {
                 self.embedding(parameters).row(candidates.words()[class]).into_owned()

@@ -300,7 +300,8 @@ impl EntryReader<'_> {
     pub(super) fn mix(&self, head: usize, query: usize, dim: usize) -> Option<Rule> {
         let keys = self.head(head)?.activations.weights.cols();
         let weight = of(Quantity::Weight, head, "ij");
-        let mix = (weight * of(Quantity::Value, head, "jd") * self.gain(head)?).sum('j', keys);
+        let term = (weight * of(Quantity::Value, head, "jd")).times(self.gain(head));
+        let mix = term.sum('j', keys);
         Some(Rule::new("m_i", mix, Bound::default().with('i', query).with('d', dim)))
     }
 

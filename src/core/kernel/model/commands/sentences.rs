@@ -9,12 +9,7 @@ use crate::lesson::schema::Lesson;
 impl LessonModel {
     pub(crate) fn apply_to_sentences(&mut self, command: SentenceCommand, lesson: &Lesson) -> Result<(), String> {
         let sentence = match command {
-            SentenceCommand::Select(index) => {
-                let count = lesson.sentences.len();
-                Sentence::of_lesson(lesson, &self.words, index).ok_or_else(|| {
-                    format!("there is no sentence {}; the lesson has {count}", index.saturating_add(1))
-                })?
-            }
+            SentenceCommand::Select(index) => Sentence::of_lesson(lesson, &self.words, index)?,
             SentenceCommand::Set(text) | SentenceCommand::Type(text) => self.read(&text, lesson)?,
             SentenceCommand::Stretch(first) => self.stretch(first)?,
             SentenceCommand::Ids(ids) => Sentence::of_ids(&ids, lesson, &self.words)?,

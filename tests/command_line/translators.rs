@@ -213,6 +213,8 @@ fn what_cannot_be_a_target_is_refused_in_words() {
             "--sentence: 3 texts with ||| between them; a source has one target",
         ),
         (&["trace", &t5, "--ids", "1,2", "--target-ids", ""], "--target-ids"),
+        (&["trace", &t5, "--sentence", "a ||| b", "--target", "c"], "--sentence: there is a target behind ||| already"),
+        (&["trace", &t5, "--sentence", "a", "--target", "b ||| c"], "--target: ||| is between a source and its target"),
     ] {
         ended(said(args), 2, why);
     }

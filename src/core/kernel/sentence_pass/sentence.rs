@@ -421,6 +421,15 @@ impl Sentence {
     ) -> Result<Self, PairFault> {
         let model = lesson.static_embedding.pretrained().filter(|model| model.reads_source());
         let model = model.ok_or_else(|| PairFault::Target(no_target(lesson)))?;
+        let is_marked = |part: &TextOrIds| matches!(part, TextOrIds::Text(text) if text.contains(PAIR));
+        if is_marked(source) {
+            return Err(PairFault::Source(format!("there is a target behind {PAIR} already")));
+        }
+        if is_marked(target) {
+            return Err(PairFault::Target(format!(
+                "{PAIR} is between a source and its target, and not in one of them"
+            )));
+        }
         let of_ids = |ids: &[usize]| Self::of_ids(ids, lesson, vocabulary);
         let of_target = |read: Self| Target::of_words(read.words.into_iter().map(Some).collect(), false);
         let (read, target) = match (source, target) {

@@ -204,7 +204,12 @@ fn buckets(model: &mut Architecture, change: impl Fn(&mut DistanceBuckets)) {
 
 const OF_ALL: [Mistake; 3] = [
     ("the decoder sees later words", |model| blocks(model, |block| block.attention.mask = Mask::None)),
-    ("another activation", |model| blocks(model, |block| block.activation = Activation::GeluTanh)),
+    ("another activation", |model| {
+        blocks(model, |block| {
+            let is_tanh = block.activation == Activation::GeluTanh;
+            block.activation = if is_tanh { Activation::Gelu } else { Activation::GeluTanh };
+        });
+    }),
     ("another epsilon", |model| {
         blocks(model, |block| block.norm_form.epsilon = 1e-12);
         model.norm_form.epsilon = 1e-12;

@@ -145,7 +145,7 @@ fn source_and_target_stand_in_one_space() {
 fn a_vector_of_the_source_is_patched_and_told() {
     let mut kernel = translator("t5v11-wild");
     apply(&mut kernel, SentenceCommand::Set("5 6 7 ||| 8 9".to_owned()));
-    apply(&mut kernel, SentenceCommand::SetSecond(Some("9 9 9 ||| 8 9".to_owned())));
+    apply(&mut kernel, SentenceCommand::SetSecond(Some("9 8 4 ||| 8 9".to_owned())));
     let before = model(&kernel).sentence.activations.clone();
     let patch = Patch { block: 1, position: 2, from: 0, vector: None };
     change(&mut kernel, InterventionCommand::SetPatch(Some(patch)));

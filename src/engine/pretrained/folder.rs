@@ -8,8 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::messages::counted;
-use crate::numerics::model::generate::WritingRules;
-use crate::numerics::model::{Architecture, Readout};
+use crate::numerics::model::{Architecture, Readout, WritingRules};
 use crate::numerics::params::TensorId;
 use crate::pretrained::cache::Absent;
 use crate::pretrained::config::{CONFIG_BYTES_MAX, Config, Family, architecture, wanted};
@@ -302,7 +301,8 @@ fn readable(tokenizer: &Tokenizer, id: u32) -> String {
     let Some(piece) = tokenizer.piece(id) else { return format!("[{id}]") };
     let own = tokenizer.shown(id);
     let text = if piece.starts_with("##") { piece } else { own.strip_prefix(' ').unwrap_or(&own) };
-    if text.is_empty() { piece.to_owned() } else { text.to_owned() }
+    // The window's fonts do not have the sign that stands for a blank in many tokenizers.
+    if text.is_empty() { piece.replace('▁', "_") } else { text.to_owned() }
 }
 
 /// Returns a model's name: `ORG/NAME` for a folder in the cache, otherwise the name of the folder, or of its parent if

@@ -9,7 +9,7 @@ use super::config::{Config, Family};
 use super::fields::{CHECK, Fields};
 use super::refusal::Refusal;
 use super::texts::text_if_there;
-use crate::numerics::model::generate::WritingRules;
+use crate::numerics::model::WritingRules;
 
 /// File with the settings of generation.
 pub const GENERATION: &str = "generation_config.json";

@@ -56,7 +56,7 @@ pub struct SentencePass {
     /// One word in the sentences of a list.
     senses: Senses,
     interventions: Arc<Interventions<f32>>,
-    /// What makes the target if the sentence is a source.
+    /// The maker of targets, if sentences are sources.
     targets: Option<Arc<Targets>>,
     written: Option<WrittenWords>,
     generator: Generator,
@@ -284,7 +284,7 @@ impl SentencePass {
         let second = self.second.as_ref().ok_or("there is no second sentence from which to take a vector")?;
         let layers = model.architecture.numbered_blocks().count();
         if block >= layers {
-            return Err(format!("there is no such layer; the last is layer {layers}"));
+            return Err(format!("there is no such layer; the sentence goes through layers 1 to {layers}"));
         }
         let tower = model.architecture.tower_of(block);
         let counts = [self.frame.tokens_of(tower).len(), second.tokens_of(tower).len()];

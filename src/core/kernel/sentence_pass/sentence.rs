@@ -453,7 +453,7 @@ impl Sentence {
     }
 }
 
-/// What a learner wrote: a text, or rows of the vocabulary.
+/// A part of a learner's sentence: a text, or rows of the vocabulary.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TextOrIds {
     Text(String),

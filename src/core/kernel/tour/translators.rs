@@ -40,7 +40,7 @@ impl Mean {
     }
 }
 
-/// What is measured of one head of cross-attention.
+/// Measures of one head of cross-attention.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct CrossHead {
     /// The head, counted over all layers, and its block and its number in it.
@@ -57,7 +57,7 @@ struct Nearness {
     others: Mean,
 }
 
-/// What was measured so far.
+/// The measures so far.
 #[derive(Clone, Debug, Default)]
 pub struct Translations {
     texts: Vec<Arc<str>>,

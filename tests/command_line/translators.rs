@@ -220,6 +220,21 @@ fn what_cannot_be_a_target_is_refused_in_words() {
     }
 }
 
+/// The error names the file that has the id.
+#[test]
+fn an_id_of_writing_beyond_the_table_is_refused() {
+    let place = Folder::new("beyond-the-table");
+    for file in ["config.json", "generation_config.json", "model.safetensors"] {
+        fs::copy(fixture("bart-wild").join(file), place.join(file)).expect("a copy");
+    }
+    let mut settings = json(&place.join("generation_config.json"));
+    settings["forced_bos_token_id"] = 99_999.into();
+    fs::write(place.join("generation_config.json"), settings.to_string()).expect("written");
+    let model = place.0.display().to_string();
+    let why = "generation_config.json: found 99999 as forced_bos_token_id; expected an id from 0 to ";
+    ended(said(&["trace", &model, "--ids", "5,6"]), 1, why);
+}
+
 #[test]
 fn a_translator_is_checked() {
     for name in TRANSLATORS {

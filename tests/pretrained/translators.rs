@@ -15,6 +15,7 @@ use attune_engine::numerics::params::TensorName;
 use attune_view::view_model::answers::{AnswersModel, AnswersWriting, LensModel};
 use attune_view::view_model::heads::{AllHeads, HeadMeasure};
 use attune_view::view_model::stage::StageModel;
+use attune_view::view_model::tensors::WeightsModel;
 use attune_view::view_model::what_if::WhatIfModel;
 
 use crate::common::models::fixture;
@@ -173,6 +174,15 @@ fn one_table_of_distances_moves_all_layers_of_its_tower() {
     let sources = before.architecture.source_blocks.len();
     let tables = before.parameters.specs().iter().filter(|spec| spec.id.name == TensorName::DistanceBias);
     assert_eq!(tables.map(|spec| spec.id.block).collect::<Vec<_>>(), [0, sources]);
+    let weights = WeightsModel::of(&kernel.snapshot()).expect("weights");
+    let table = weights.tensors.iter().find(|tensor| tensor.id == TensorName::DistanceBias.of_block(sources));
+    let meanings = [0, 11].map(|column| table.and_then(|table| table.entry_meaning(0, column)).expect("a meaning"));
+    let shared = "in all layers that have distances here";
+    assert_eq!(meanings[0], format!("head 1, the word itself (bucket 0), {shared}"));
+    assert!(
+        meanings[1].starts_with("head 1, a word ")
+            && meanings[1].contains(" or more positions to the left (bucket 11)")
+    );
     let scores = |model: &ModelSnapshot, block: usize| model.sentence.activations.blocks[block].heads[0].scores.clone();
     kernel.apply(crate::common::commands::set(TensorName::DistanceBias.of_block(sources), 0, 0, 9.0));
     let after = model(&kernel);

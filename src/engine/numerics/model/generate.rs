@@ -2,6 +2,7 @@
 
 use rand::RngExt;
 
+pub use super::WritingRules;
 use super::activations::Interventions;
 use super::loss::hold_below;
 use super::{Activations, Architecture, AttentionModel, Classes, Pooling, Sequences, Tower};
@@ -225,7 +226,7 @@ impl<S: Scalar> AttentionModel<S> {
     }
 
     /// Generates `count` words after `prompt`, one at a time with the same weights, or fewer if a word ends the sentence
-    /// ([`WritingRules`](super::WritingRules)). Of a sentence that is too long for the model, the end is read. With a
+    /// ([`WritingRules`]). Of a sentence that is too long for the model, the end is read. With a
     /// source the sentence may start empty.
     ///
     /// Keys and values of earlier words are kept while they stay the same: in a model that attends to earlier words

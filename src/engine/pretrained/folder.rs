@@ -8,10 +8,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::messages::counted;
-use crate::numerics::model::{Architecture, Readout};
+use crate::numerics::model::{Architecture, Readout, WritingRules};
 use crate::numerics::params::TensorId;
 use crate::pretrained::cache::Absent;
-use crate::pretrained::config::{CONFIG_BYTES_MAX, Config, Family, architecture, of_two_towers, wanted};
+use crate::pretrained::config::{CONFIG_BYTES_MAX, Config, Family, architecture, wanted};
 use crate::pretrained::contents::without_config;
 use crate::pretrained::load::{ModelFile, shape};
 use crate::pretrained::refusal::{Refusal, quoted};
@@ -35,7 +35,7 @@ pub const TOKENIZER_BYTES_MAX: u64 = 64 << 20;
 const OTHER_TOKENIZERS: [&str; 6] =
     ["tokenizer.model", "spiece.model", "sentencepiece.bpe.model", "spm.model", "bpe.codes", "tekken.json"];
 
-/// Separator of the sentences of a pair.
+/// Separator of the sentences of a pair, and of a source and a target.
 pub const PAIR: &str = "|||";
 
 /// A model that can be loaded.
@@ -48,6 +48,8 @@ pub struct ModelFolder {
     pub architecture: Architecture,
     /// Whether its readout is trained. Without a head, a word is likely if the output is similar to its vector.
     pub has_head: bool,
+    /// Rules of what it writes from a source.
+    pub rules: WritingRules,
     /// Tokenizer; without one, words are written as token ids.
     pub tokenizer: Result<Tokenizer, NoTokenizer>,
     /// Set if the model is not on this computer, so that only its shape is known.
@@ -88,13 +90,11 @@ impl ModelFolder {
         let text = text_if_there(path, CONFIG, CONFIG_BYTES_MAX)?;
         let text = text.ok_or_else(|| without_config(path))?;
         let config = Config::parse(&text).map_err(|refusal| refusal.in_file(CONFIG))?;
-        if config.architecture.has_source() {
-            return Err(of_two_towers(config.family).in_file(CONFIG));
-        }
+        let rules = writing::rules(path, &config, &text)?;
         let tokenizer = tokenizer(path, &text, &config);
         let (architecture, has_head) = shape(path, &config)?;
         let (name, path, absent) = (name(path), path.to_owned(), None);
-        Ok(Self { name, path, config, architecture, has_head, tokenizer, absent })
+        Ok(Self { name, path, config, architecture, has_head, rules, tokenizer, absent })
     }
 
     /// Makes the folder of a model that is not on this computer, if its shape is well known, so that a lesson about it
@@ -107,20 +107,44 @@ impl ModelFolder {
             architecture: architecture(&config, Readout::Tied),
             config,
             has_head: true,
+            rules: WritingRules::default(),
             tokenizer: Err(NoTokenizer::Missing),
             absent: Some(absent),
         })
     }
 
+    /// Returns whether it writes a target from a source.
+    pub fn reads_source(&self) -> bool {
+        self.architecture.has_source()
+    }
+
     /// Returns whether two sentences can be read as a pair.
     pub fn reads_pairs(&self) -> bool {
-        self.tokenizer.as_ref().is_ok_and(Tokenizer::has_pairs)
+        !self.reads_source() && self.tokenizer.as_ref().is_ok_and(Tokenizer::has_pairs)
     }
 
     /// Returns the piece that stands for a hidden word, and its id; `None` if the model does not predict hidden words.
     pub fn hidden(&self) -> Option<(&'static str, u32)> {
         let hidden = self.tokenizer.as_ref().ok()?.hidden();
         hidden.filter(|(_, id)| (*id as usize) < self.config.vocabulary)
+    }
+
+    /// Splits a text into a source and the target behind [`PAIR`], if there is one; the blanks beside the mark belong to
+    /// neither. A text for a model without a source is not split.
+    ///
+    /// # Errors
+    /// A message for the learner, if there are several targets.
+    pub fn source_and_target<'t>(&self, text: &'t str) -> Result<(&'t str, Option<&'t str>), String> {
+        let Some((source, target)) = text.split_once(PAIR).filter(|_| self.reads_source()) else {
+            return Ok((text, None));
+        };
+        if target.contains(PAIR) {
+            let count = text.split(PAIR).count();
+            return Err(format!(
+                "{count} texts with {PAIR} between them; a source has one target, such as `a {PAIR} b`"
+            ));
+        }
+        Ok((source.trim_end(), Some(target.trim_start())))
     }
 
     /// Splits a learner's text into pieces with their places in it: by the tokenizer, or without one into token ids
@@ -241,6 +265,16 @@ impl ModelFolder {
     pub fn about(&self) -> String {
         let (config, vocabulary) = (&self.config, self.config.vocabulary);
         let (name, layers, heads, width) = (config.family.name(), config.layers(), config.heads(), config.width());
+        if self.reads_source() {
+            let [encoder, decoder] = config.towers().map(|(layers, heads)| {
+                let (layers, heads) = (counted(layers, "layer"), counted(heads, "head"));
+                format!("{layers} of {heads}")
+            });
+            return format!(
+                "{name}: an encoder of {encoder}, and a decoder of {decoder}, vectors of {width}, {vocabulary} pieces; each \
+                 word of the target sees the source, itself and the words of the target before it"
+            );
+        }
         let kind = if config.is_causal() {
             "each word sees itself and the words before it"
         } else {
@@ -267,7 +301,8 @@ fn readable(tokenizer: &Tokenizer, id: u32) -> String {
     let Some(piece) = tokenizer.piece(id) else { return format!("[{id}]") };
     let own = tokenizer.shown(id);
     let text = if piece.starts_with("##") { piece } else { own.strip_prefix(' ').unwrap_or(&own) };
-    if text.is_empty() { piece.to_owned() } else { text.to_owned() }
+    // The window's fonts do not have the sign that stands for a blank in many tokenizers.
+    if text.is_empty() { piece.replace('▁', "_") } else { text.to_owned() }
 }
 
 /// Returns a model's name: `ORG/NAME` for a folder in the cache, otherwise the name of the folder, or of its parent if
@@ -366,6 +401,11 @@ fn text_of(config: &str, field: &str) -> Option<String> {
 pub type NewFile = (&'static str, Vec<u8>);
 
 impl Family {
+    /// Returns whether folders of its models are written, and not only read.
+    pub fn is_written(self) -> bool {
+        matches!(self, Self::Bert | Self::DistilBert | Self::Gpt2 | Self::Llama)
+    }
+
     /// Returns the pieces after the words of a vocabulary: one for unknown words, and one that hides a word if the
     /// family predicts hidden words.
     pub fn special_pieces(self) -> &'static [&'static str] {

@@ -20,8 +20,7 @@ use super::refusal::{Refusal, quoted};
 use super::safetensors::{Dtype, FileTensor, ShardIndex, TensorReader, TensorSource, bytes_read};
 use super::texts::{CONFIG, INDEX, WEIGHTS, plain, text};
 use super::writing;
-use crate::numerics::model::generate::WritingRules;
-use crate::numerics::model::{Architecture, AttentionModel, Candidates, Classes, Readout};
+use crate::numerics::model::{Architecture, AttentionModel, Candidates, Classes, Readout, WritingRules};
 use crate::numerics::packed::NumberType;
 use crate::numerics::params::{Parameters, TensorId, TensorName};
 use crate::numerics::table::Table;
@@ -158,7 +157,7 @@ pub fn load(folder: &Path, watch: &mut dyn FnMut(LoadProgress) -> bool) -> Resul
     let shapes = architecture.shapes(config.vocabulary, config.vocabulary);
     let mut wanted = wanted(&config, &architecture);
     // A model that was saved without its head adds nothing to its logits.
-    let has_bias = has_head && !(config.architecture.has_source() && !found.has(TensorName::LogitBias));
+    let has_bias = has_head && (!config.architecture.has_source() || found.has(TensorName::LogitBias));
     wanted.retain(|(id, ..)| has_bias || id.name != TensorName::LogitBias);
     let origins = Origins::find(&found, &wanted, &config).map_err(|refusal| name_file(refusal, &sources))?;
     let parts = parts(&origins);

@@ -103,10 +103,22 @@ impl Checkpoint {
 pub fn form(lesson: &Lesson) -> Result<(Config, Readout), Vec<Unfit>> {
     let readout = lesson.model.architecture.readout;
     if let Some(read) = lesson.static_embedding.pretrained() {
-        return match read.has_head {
-            true => Ok((read.config.clone(), readout)),
-            false => Err(vec![Unfit::new(&["model"], "a model without a readout", "a model with one")]),
+        let family = read.config.family;
+        return match (family.is_written(), read.has_head) {
+            (false, _) => {
+                let found = format!("a model of {}", family.name());
+                Err(vec![Unfit::new(
+                    &["model"],
+                    &found,
+                    "one of BERT, DistilBERT, GPT-2 or Llama, which attune writes",
+                )])
+            }
+            (true, true) => Ok((read.config.clone(), readout)),
+            (true, false) => Err(vec![Unfit::new(&["model"], "a model without a readout", "a model with one")]),
         };
+    }
+    if lesson.static_embedding.recording().is_some() {
+        return Err(vec![Unfit::new(&["model"], "a recording, which has no weights", "a model with weights")]);
     }
     let family = family(lesson).map_err(|unfit| vec![unfit])?;
     let unfit = unfit(lesson, family);

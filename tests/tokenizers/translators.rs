@@ -2,8 +2,7 @@
 
 use std::fs;
 
-use attune_engine::pretrained::Config;
-use attune_engine::pretrained::folder::{self, NoTokenizer};
+use attune_engine::pretrained::folder::{ModelFolder, NoTokenizer};
 use attune_engine::pretrained::tokenizer::{Encoding, OlderFiles, Origin, SpecialTokens, Tokenizer, TokenizerFiles};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -197,42 +196,40 @@ fn mbarts_language_stands_before_the_text_or_behind_it() {
     assert_eq!(first.decode(&[ENGLISH, 4, END], SpecialTokens::LeftOut).trim(), first.shown(4).trim());
 }
 
-/// A folder with some files of a fixture.
+/// A folder with the model of a fixture, and some of its other files.
 fn folder_of(name: &str, files: &[&str]) -> Folder {
     let folder = Folder::new("translator");
-    for file in files {
+    for file in [&["config.json", "model.safetensors"], files].concat() {
         fs::copy(fixture(name).join(file), folder.join(file)).unwrap_or_else(|error| panic!("{name}, {file}: {error}"));
     }
     folder
 }
 
-/// The tokenizer of a folder that has a config of this fixture.
-fn of_folder(folder: &Folder, name: &str) -> Result<Tokenizer, NoTokenizer> {
-    let config = text(name, "config.json");
-    folder::tokenizer(&folder.0, &config, &Config::parse(&config).expect("a config"))
+fn of_folder(folder: &Folder) -> Result<Tokenizer, NoTokenizer> {
+    ModelFolder::open(&folder.0).unwrap_or_else(|refusal| panic!("{refusal}")).tokenizer
 }
 
 #[test]
 fn a_folder_without_tokenizer_json_has_that_of_sentencepiece() {
     const MARIAN: [&str; 4] = ["source.spm", "target.spm", "vocab.json", "tokenizer_config.json"];
     let whole = folder_of("marian-wild", &MARIAN);
-    let own = of_folder(&whole, "marian-wild").expect("a tokenizer");
+    let own = of_folder(&whole).expect("a tokenizer");
     assert_eq!(ids(&encode(&own, ">>fra<< the model")), ids(&encode(&marian(), ">>fra<< the model")));
     // The settings may be missing; every other file is named.
     let without = |left_out: &str| MARIAN.into_iter().filter(|file| *file != left_out).collect::<Vec<_>>();
-    assert!(of_folder(&folder_of("marian-wild", &without("tokenizer_config.json")), "marian-wild").is_ok());
+    assert!(of_folder(&folder_of("marian-wild", &without("tokenizer_config.json"))).is_ok());
     for file in &MARIAN[..3] {
-        match of_folder(&folder_of("marian-wild", &without(file)), "marian-wild") {
+        match of_folder(&folder_of("marian-wild", &without(file))) {
             Err(NoTokenizer::Unusable(why)) => {
                 assert!(!why.found.contains(file) && why.expected.contains(file), "{why}")
             }
             other => panic!("{file}: {other:?}"),
         }
     }
-    assert!(matches!(of_folder(&folder_of("marian-wild", &[]), "marian-wild"), Err(NoTokenizer::Missing)));
+    assert!(matches!(of_folder(&folder_of("marian-wild", &[])), Err(NoTokenizer::Missing)));
     // Where both are there, `tokenizer.json` counts.
     fs::copy(fixture("t5-wild").join("tokenizer.json"), whole.join("tokenizer.json")).expect("a file");
-    let other = of_folder(&whole, "marian-wild").expect("a tokenizer");
+    let other = of_folder(&whole).expect("a tokenizer");
     assert_eq!(ids(&encode(&other, "<extra_id_0>")), [323, 1]);
 }
 
@@ -240,7 +237,7 @@ fn a_folder_without_tokenizer_json_has_that_of_sentencepiece() {
 fn mbarts_target_language_is_the_one_that_the_model_must_write_first() {
     let folder = folder_of("mbart-wild", &["generation_config.json"]);
     fs::write(folder.join("tokenizer.json"), mbart(true)).expect("a file");
-    let tokenizer = of_folder(&folder, "mbart-wild").expect("a tokenizer");
+    let tokenizer = of_folder(&folder).expect("a tokenizer");
     let settings: Value = serde_json::from_str(&text("mbart-wild", "generation_config.json")).expect("JSON");
     let first = settings["forced_bos_token_id"].as_u64().expect("an id") as u32;
     let target = tokenizer.encode_target("").expect("pieces");

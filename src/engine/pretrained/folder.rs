@@ -91,7 +91,8 @@ impl ModelFolder {
         let text = text.ok_or_else(|| without_config(path))?;
         let config = Config::parse(&text).map_err(|refusal| refusal.in_file(CONFIG))?;
         let rules = writing::rules(path, &config, &text)?;
-        let tokenizer = tokenizer(path, &text, &config);
+        let language = rules.first.filter(|_| config.family == Family::MBart);
+        let tokenizer = tokenizer(path, &text, language);
         let (architecture, has_head) = shape(path, &config)?;
         let (name, path, absent) = (name(path), path.to_owned(), None);
         Ok(Self { name, path, config, architecture, has_head, rules, tokenizer, absent })
@@ -317,13 +318,11 @@ fn name(path: &Path) -> String {
     in_cache.map_or_else(|| own().into_owned(), |name| name.replace("--", "/"))
 }
 
-/// Reads the tokenizer of a folder whose `config.json` has this text.
-pub fn tokenizer(folder: &Path, text: &str, config: &Config) -> Result<Tokenizer, NoTokenizer> {
-    match read_tokenizer(folder, text) {
+/// Reads the tokenizer of a folder whose `config.json` has this text, and whose targets begin with this language.
+fn tokenizer(folder: &Path, config: &str, language: Option<usize>) -> Result<Tokenizer, NoTokenizer> {
+    match read_tokenizer(folder, config) {
         Ok(Some(mut tokenizer)) => {
-            if config.family == Family::MBart
-                && let Ok(Some(language)) = writing::rules(folder, config, text).map(|rules| rules.first)
-            {
+            if let Some(language) = language {
                 tokenizer.set_target_language(language as u32);
             }
             Ok(tokenizer)

@@ -1,4 +1,4 @@
-//! What cutting a text gives, before it is part of an encoding.
+//! The pieces of a text before they are part of an encoding.
 
 use std::ops::Range;
 

@@ -2,11 +2,12 @@
 //! piece.
 //!
 //! Words are found and split by Hugging Face's crate `tokenizers`, which defines these files, with all of its models,
-//! normalizers, pre-tokenizers and post-processors. Reading is implemented here: a file is checked and bounded (`json`,
-//! `read`, `steps`, `pattern`) before its parts are passed to the crate, and older files are converted to such a file
-//! (`older`); SentencePiece's own files, which the crate does not read, are in `sentencepiece`. So are places in the text: the crate's ranges go back where combining marks change their order, and cover
-//! only the first of several characters that become one; the pieces that a tokenizer adds (`template`) have no ranges
-//! there. Other features of the crate are not used: texts are neither truncated nor padded, and nothing is random,
+//! normalizers, pre-tokenizers and post-processors (`pipeline`). Reading is implemented here: a file is checked and bounded
+//! (`json`, `read`, `steps`, `pattern`) before its parts are passed to the crate, and older files are converted to such a
+//! file (`older`). So are places in the text: the crate's ranges go back where combining marks change their order, and
+//! cover only the first of several characters that become one; the pieces that a tokenizer adds (`template`) have no
+//! ranges there. SentencePiece's own files, which the crate does not read, are read by `spm` and applied by
+//! `sentencepiece`. Other features of the crate are not used: texts are neither truncated nor padded, and nothing is random,
 //! whatever the file says.
 
 mod cut;
@@ -18,6 +19,7 @@ mod read;
 pub(in crate::pretrained) mod refuse;
 pub(in crate::pretrained) mod sentencepiece;
 pub mod spelling;
+mod spm;
 mod steps;
 mod template;
 pub mod write;
@@ -118,8 +120,8 @@ impl Tokenizer {
             TokenizerFiles::Json(text) => read::tokenizer(text),
             TokenizerFiles::WordPiece { vocab, beside } => older::word_piece(vocab, beside),
             TokenizerFiles::BytePair { vocab, merges, beside } => older::byte_pair(vocab, merges, beside),
-            TokenizerFiles::Marian { sides, vocab, beside } => sentencepiece::read::marian(sides, vocab, beside),
-            TokenizerFiles::T5 { spiece, beside } => sentencepiece::read::t5(spiece, beside),
+            TokenizerFiles::Marian { sides, vocab, beside } => spm::marian(sides, vocab, beside),
+            TokenizerFiles::T5 { spiece, beside } => spm::t5(spiece, beside),
         }
     }
 
@@ -216,7 +218,7 @@ impl Tokenizer {
         let is_special = |id: &u32| self.special.contains(id);
         let kept: Vec<u32> =
             ids.iter().filter(|id| special == SpecialTokens::Kept || !is_special(id)).copied().collect();
-        if !matches!(&self.model, PieceModel::SentencePiece(model) if model.has_languages()) {
+        if !matches!(&self.model, PieceModel::SentencePiece(model) if model.has_languages) {
             return self.joined(&kept);
         }
         // Marian's stretches between special tokens are texts of their own.

@@ -6,7 +6,6 @@
 mod charsmap;
 pub mod file;
 mod normaliser;
-pub mod read;
 mod unigram;
 
 use std::collections::HashMap;
@@ -24,25 +23,25 @@ use super::steps::Bounds;
 /// The tables of a model, with the ids of their pieces.
 #[derive(Debug)]
 pub struct SentencePiece {
-    source: Table,
+    pub source: Table,
     /// Table of targets; `None` if one table is for both sides.
-    target: Option<Table>,
-    ids: HashMap<String, u32>,
+    pub target: Option<Table>,
+    pub ids: HashMap<String, u32>,
     /// Id of what has none.
-    unknown: u32,
-    /// Whether a text may begin with the code of a language, such as `>>fra<<`.
-    has_languages: bool,
+    pub unknown: u32,
+    /// Whether a text may begin with the code of a language, such as `>>fra<<`, as Marian's.
+    pub has_languages: bool,
 }
 
 /// The table of one file.
 #[derive(Debug)]
-struct Table {
+pub struct Table {
     normaliser: Normaliser,
     unigram: Unigram,
 }
 
 impl Table {
-    fn read(model: &ModelProto) -> Read<Self> {
+    pub fn read(model: &ModelProto) -> Read<Self> {
         let normal = model.pieces.iter().filter(|piece| piece.is_normal());
         Ok(Self {
             normaliser: Normaliser::read(&model.normaliser())?,
@@ -55,11 +54,6 @@ impl SentencePiece {
     /// Returns the id of a piece.
     pub fn id_of(&self, piece: &str) -> Option<u32> {
         self.ids.get(piece).copied()
-    }
-
-    /// Returns whether it is Marian's.
-    pub fn has_languages(&self) -> bool {
-        self.has_languages
     }
 
     /// Splits a text around the tokens that are never split, and each stretch between them.

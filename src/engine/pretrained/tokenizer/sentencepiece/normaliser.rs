@@ -18,7 +18,7 @@ pub struct Normaliser {
     begins_with_blank: bool,
     /// Whether blanks at both ends are dropped, and several in a row become one.
     squeezes: bool,
-    /// What a blank becomes.
+    /// The character that a blank becomes.
     blank: char,
 }
 

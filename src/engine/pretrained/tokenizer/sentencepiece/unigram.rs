@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-/// What the score of an unknown character is below the lowest score of a piece.
+/// The difference between the lowest score of a piece and that of an unknown character.
 const UNKNOWN_BELOW: f32 = 10.0;
 
 /// The pieces that texts are cut into.

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use super::super::json::AddedTokenJson;
-use super::super::older::{Config, Entry, MARIAN, SpecialToken, T5, read_pieces};
-use super::super::read::of_sentence_piece;
-use super::super::refuse::Read;
-use super::super::{OlderFiles, Tokenizer};
-use super::file::{self, ModelProto};
-use super::{SentencePiece, Table};
+use super::json::AddedTokenJson;
+use super::older::{Config, Entry, MARIAN, SpecialToken, T5, read_pieces};
+use super::read::of_sentence_piece;
+use super::refuse::Read;
+use super::sentencepiece::file::{self, ModelProto};
+use super::sentencepiece::{SentencePiece, Table};
+use super::{OlderFiles, Tokenizer};
 use crate::pretrained::Refusal;
 use crate::pretrained::refusal::FETCH_AGAIN;
 use crate::pretrained::texts::{IDS, SOURCE_SPM, SPIECE, TARGET_SPM, TOKENIZER_CONFIG};

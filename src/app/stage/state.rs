@@ -191,6 +191,10 @@ impl StageState {
             let trained_end = if is_last { token.trained_end } else { end };
             (token.start, token.end, token.trained_end) = (start, end, trained_end);
         }
+        for (index, word) in points.source.iter_mut().enumerate() {
+            let Some((from, to)) = route.source_way(index, layer) else { continue };
+            (word.from, word.to) = (from, to);
+        }
         for point in &mut points.second {
             let way = match &self.senses {
                 Some(senses) => senses.way(point.position, layer),
@@ -540,6 +544,7 @@ fn mix_stage(from: &StageModel, to: &StageModel, share: f32) -> StageModel {
         words: to.words.iter().enumerate().map(word).collect::<Vec<_>>().into(),
         in_sentence: to.in_sentence.clone(),
         tokens: tokens(&from.tokens, &to.tokens, share),
+        source: to.source.clone(),
         second: tokens(&from.second, &to.second, share),
         second_kind: to.second_kind.clone(),
         radius: (1.0 - share) * from.radius + share * to.radius,

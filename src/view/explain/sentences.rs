@@ -245,8 +245,7 @@ impl EntryReader<'_> {
             Parameter(name) => self.on_weight(name.of_block(number), i, j)?,
             Static => self.on_static(i, j),
             Position => vec![position()],
-            Embedded => self.on_input(self.first_block(), i),
-            Input => self.on_input(number, i),
+            Embedded | Input => self.on_input(number, i),
             Scale => {
                 let divided = on_divisors(&self.divisors(number)?).unwrap_or_else(not_scaled);
                 [vec![divided], self.on_changed_scale(number)?].concat()
@@ -411,7 +410,7 @@ impl EntryReader<'_> {
         happens.extend(distances.map(|distances| {
             let (name, bias) = (format!("Head {}", parts.own + 1), distances.get(query, key));
             let say = if bias < 0.0 { distance_takes_off } else { distance_adds };
-            say(name, written(bias.abs()), at_distance(key as isize - query as isize))
+            say(name, written(bias.abs()), at_distance(parts.config.attention.distances, query, key))
         }));
         let is_hidden = self.is_hidden(head, query, key);
         let (query_said, key_said) = (self.query_said(head, query), self.key_said(head, key));

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use attune_core::kernel::snapshot::sentence::word_pieces;
-use attune_core::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot, Token};
+use attune_core::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot};
 use attune_core::lesson::cells::CellKind;
 use attune_engine::numerics::block::BlockConfig;
 use attune_engine::numerics::contributions::Contributions;
@@ -20,6 +20,7 @@ use super::reader::{EntryReader, HeadParts};
 use super::sentences::recorded_numbers;
 use crate::view_model::labels::{HeadLabels, Side, strongest};
 use crate::view_model::needs::{Needs, missing};
+use crate::view_model::stage::{SourceWord, source_words};
 
 /// The steps of the walk, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -150,15 +151,6 @@ pub struct Added {
     pub own: usize,
     /// The vector; each of its cells is explained by the length of the whole.
     pub row: NumberRow,
-}
-
-/// A word of the source, with its places before and after the walked layer.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SourceWord {
-    pub label: String,
-    pub group: Option<usize>,
-    pub from: Point,
-    pub to: Point,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -581,15 +573,8 @@ impl Walked<'_> {
 
     /// Returns the words of the source with their places before and after the layer.
     fn source(&self) -> Vec<SourceWord> {
-        let (reader, stops) = (self.reader, &self.reader.sentence.source_points);
-        let at = |stop: usize, row| point(stops[stop.min(stops.len() - 1)].row(row));
-        let word = |(row, token): (usize, &Token)| SourceWord {
-            label: reader.key_word(self.head, row),
-            group: token.word.and_then(|word| reader.space.group_of[word]),
-            from: at(self.parts.block, row),
-            to: at(self.parts.block + 1, row),
-        };
-        reader.sentence.source.iter().flatten().enumerate().map(word).collect()
+        let (reader, block) = (self.reader, self.parts.block);
+        source_words(reader.space, reader.sentence, [block, block + 1])
     }
 }
 
@@ -622,6 +607,8 @@ pub struct RouteModel {
     stops: Vec<Vec<Point>>,
     /// The same of the second sentence.
     second_stops: Vec<Vec<Point>>,
+    /// The places of each word of the source: static, and after each of its layers.
+    source_stops: Vec<Vec<Point>>,
     /// How far each token moves through all layers, in the true space.
     lengths: Vec<f32>,
     /// Tokens that are whole words: a piece of a word does not stand for the word.
@@ -672,6 +659,9 @@ impl RouteModel {
             words: sentence.tokens.iter().map(|token| token.text.clone()).collect(),
             stops: stops(sentence),
             second_stops: model.second.as_ref().map_or_else(Vec::new, |second| stops(&second.other)),
+            source_stops: (0..sentence.source.as_ref().map_or(0, Vec::len))
+                .map(|word| sentence.source_points.iter().map(|stop| point(stop.row(word))).collect())
+                .collect(),
             lengths: lengths(model)?,
             whole: word_pieces(&sentence.tokens)
                 .into_iter()
@@ -693,6 +683,14 @@ impl RouteModel {
     /// Returns the places of a token of the second sentence before and after a layer.
     pub fn second_way(&self, token: usize, layer: usize) -> Option<(Point, Point)> {
         way(&self.second_stops, token, layer)
+    }
+
+    /// Returns the places of a word of the source before and after a layer; behind its own layers it stays.
+    pub fn source_way(&self, word: usize, layer: usize) -> Option<(Point, Point)> {
+        let stops = self.source_stops.get(word)?;
+        let last = *stops.last()?;
+        let at = |stop: usize| stops.get(stop).copied().unwrap_or(last);
+        Some((at(layer), at(layer + 1)))
     }
 
     /// Returns the places of the stage's tokens after a layer.

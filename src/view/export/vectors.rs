@@ -16,7 +16,8 @@ use attune_core::kernel::sentence_pass::passes::Passes;
 use attune_core::kernel::sentence_pass::sentence::{Sentence, SentenceFrame};
 use attune_core::kernel::snapshot::sentence::token_labels;
 use attune_core::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot, StaticSpace};
-use attune_core::kernel::static_embedding::{Rewriter, network};
+use attune_core::kernel::static_embedding::network;
+use attune_core::kernel::targets::Targets;
 use attune_engine::numerics::Matrix;
 use attune_engine::vectors::{Column, Table};
 
@@ -168,9 +169,9 @@ pub fn at_sentence(snapshot: &Snapshot, index: usize) -> Option<Snapshot> {
         return Some(snapshot.clone());
     }
     let sentence = Sentence::of_lesson(&snapshot.lesson, &space.vocabulary, index).ok()?;
-    let rewriter = Rewriter::of(&snapshot.lesson.model.objective, &space.vocabulary);
-    let frame = Arc::new(SentenceFrame::new(sentence, space, rewriter.as_ref()));
     let network = network(&snapshot.lesson, space);
+    let targets = Targets::of(&snapshot.lesson, &space.vocabulary, &network, &model.trained);
+    let frame = Arc::new(SentenceFrame::new(sentence, space, targets.as_ref()));
     let interventions = Arc::new(for_any_sentence(&model.interventions));
     let sentence = frame.run(&Passes::default(), space, &network, &model.parameters, &model.trained, &interventions);
     let mut other = snapshot.clone();

@@ -5,9 +5,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use attune_core::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot, Token};
+use attune_core::lesson::schema::{Objective, TargetForm};
 use attune_engine::numerics::attention::HeadMode;
 pub use attune_engine::numerics::head_measures::HeadMeasure;
-use attune_engine::numerics::head_measures::{HeadPatterns, MeasuredToken};
+use attune_engine::numerics::head_measures::{HeadPatterns, MeasuredToken, alignment};
 use attune_engine::numerics::model::activations::Interventions;
 
 use super::attention::{HeadCells, Reading, Sinks};
@@ -153,7 +154,7 @@ impl AllHeadsModel {
 impl AllHeads {
     pub fn of(model: &ModelSnapshot) -> Self {
         let (labels, sentence) = (HeadLabels::of(model), &model.sentence);
-        let patterns = Patterns::of(sentence);
+        let patterns = Patterns::of(model, &labels);
         let mut layers: Vec<HeadLayer> = Vec::new();
         // Of a recorded text, everything is measured, and not the stretch that is shown.
         let checked = model.checked.as_deref();
@@ -304,14 +305,15 @@ struct Patterns {
 }
 
 impl Patterns {
-    fn of(sentence: &SentenceSnapshot) -> Self {
-        let measured = |tokens: &[Token]| tokens.iter().map(measured_token).collect::<Vec<_>>();
+    fn of(model: &ModelSnapshot, labels: &HeadLabels<'_>) -> Self {
+        let sentence = &model.sentence;
+        let measured = |tokens: &[Token]| tokens.iter().map(Token::measured).collect::<Vec<_>>();
         let own = measured(&sentence.tokens);
         let source = sentence.source.as_deref().map(measured).unwrap_or_default();
         Self {
             of_source: HeadPatterns::within(&source),
             of_sentence: HeadPatterns::within(&own),
-            across: HeadPatterns::between(own.len(), &source),
+            across: HeadPatterns::between(own.len(), &source).aligned(&aligned(model, labels, &source)),
         }
     }
 
@@ -324,11 +326,17 @@ impl Patterns {
     }
 }
 
+/// Returns the word of the source that is aligned with each token: with the word that is written behind it.
+fn aligned(model: &ModelSnapshot, labels: &HeadLabels<'_>, source: &[MeasuredToken]) -> Vec<usize> {
+    if let Objective::Sequence(TargetForm::ByRule(rule)) = &model.made_of.model.objective {
+        return (0..model.sentence.tokens.len()).map(|token| rule.order.source_of(token, source.len())).collect();
+    }
+    let is_cross = |head: &usize| labels.keys_are_source(*head) && !labels.is_of_source(*head);
+    let heads = model.sentence.activations.heads().enumerate().filter(|(head, _)| is_cross(head));
+    alignment(heads.map(|(_, head)| &head.weights), source)
+}
+
 /// Returns whether all heads have been measured: those of a recorded text are when its check is done.
 fn is_measured(model: &ModelSnapshot) -> bool {
     model.checked.as_ref().is_none_or(|checked| checked.is_done())
-}
-
-fn measured_token(token: &Token) -> MeasuredToken {
-    MeasuredToken { word: token.word, is_added: token.piece.as_ref().is_some_and(|piece| piece.is_added) }
 }

@@ -276,14 +276,14 @@ impl Reader<'_> {
 
     fn answers(&mut self) -> Arc<Answers> {
         let Some(tensor) = self.towers.logits() else {
-            return Arc::new(Answers { logits: Matrix::zeros(0, 0), likeliest: Vec::new() });
+            return Arc::new(Answers { logits: Matrix::zeros(0, 0), likeliest: Vec::new(), never: Vec::new() });
         };
         let is_whole = tensor.shape[0] == 1;
         let rows = if is_whole { 0..1 } else { self.place.tokens(false) };
         let read = self.recording().rows(tensor, 0, rows.clone());
         let logits = self.taken(read, rows.len(), tensor.shape[1]);
-        let likeliest = (0..logits.rows()).map(|row| likeliest(logits.row(row))).collect();
-        Arc::new(Answers { logits, likeliest })
+        let likeliest = (0..logits.rows()).map(|row| likeliest(logits.row(row), &[])).collect();
+        Arc::new(Answers { logits, likeliest, never: Vec::new() })
     }
 
     /// Reads a block, of which the number among all and the layer are given.

@@ -241,6 +241,9 @@ fn read_texts(node: Node<'_>, model: Option<&ModelFolder>) -> Option<Vec<String>
 /// Returns the reason why a model cannot be trained on texts, if there is one.
 fn cannot_learn(model: &ModelFolder) -> Option<String> {
     let name = &model.name;
+    if model.reads_source() {
+        return Some(format!("{name} writes a target from a source, and a text is only one of them"));
+    }
     if !model.has_head {
         return Some(format!("{name} has no readout that names words"));
     }

@@ -7,6 +7,7 @@ use std::sync::{Arc, LazyLock};
 use attune_core::kernel::{Kernel, Snapshot};
 use attune_core::lesson;
 use attune_view::export::{Pictures, live_page};
+use attune_view::view_model::grid::PatchMap;
 use serde_json::{Value, json};
 
 use crate::common::chromium::ask;
@@ -36,6 +37,30 @@ const SHOWN: &str = "
         words: all('#lab-sentence .words button').map((word) => word.textContent),
         arcs: all('.arcs path').length,
         wide: document.documentElement.scrollWidth,
+    };";
+
+/// What a page shows of patches and of answers: the size of the picture, how much of its red each patch keeps in its middle, and the
+/// line of answers.
+const PATCHES: &str = "
+    const [canvas, answers] = ['lab-patches', 'lab-answers'].map((id) => document.getElementById(id));
+    const { grid } = JSON.parse(document.getElementById('attune-data').textContent);
+    const kept = () => {
+        const pixels = atob(grid.picture.pixels);
+        const [width, height] = [canvas.width / grid.columns, canvas.height / grid.rows];
+        const ground = (() => { const all = canvas.getContext('2d'); return (x, y) => all.getImageData(x, y, 1, 1).data; })();
+        const paper = getComputedStyle(document.documentElement).getPropertyValue('--raised').trim();
+        const cover = [1, 3, 5].map((at) => parseInt(paper.slice(at, at + 2), 16));
+        return grid.tokens.map((_, at) => {
+            const [x, y] = [Math.floor((at % grid.columns + 0.5) * width), Math.floor((Math.floor(at / grid.columns) + 0.5) * height)];
+            const own = [0, 1, 2].map((part) => pixels.charCodeAt(4 * (y * canvas.width + x) + part));
+            const part = [0, 1, 2].reduce((best, part) => Math.abs(own[part] - cover[part]) > Math.abs(own[best] - cover[best]) ? part : best, 0);
+            return (ground(x, y)[part] - cover[part]) / (own[part] - cover[part]);
+        });
+    };
+    return {
+        size: canvas.hidden ? null : [canvas.width, canvas.height],
+        answers: answers.hidden ? null : answers.textContent,
+        kept: grid && kept(),
     };";
 
 fn page(address: &str, size: (u32, u32)) -> Option<Value> {
@@ -197,4 +222,27 @@ fn a_recording_whose_first_attention_does_not_fit_is_not_called_computed() {
     let page = String::from_utf8(page).expect("text");
     assert!(page.contains("has more numbers than a page holds"), "why there is none");
     assert!(!page.contains("attune computed"), "whose numbers");
+}
+
+#[test]
+fn the_page_of_a_recording_has_its_answers_and_the_patches_of_its_picture() {
+    let shown = |folder: &str, address: &str| {
+        let snapshot = recorded(&at("tests/fixtures/recordings").join(folder).join("run.safetensors"));
+        let answers = ask(&[("page.html", &as_web(&snapshot))], &[format!("page.html{address}")], PATCHES, SIZE)?;
+        Some((snapshot, answers.into_iter().next()?))
+    };
+    let Some((snapshot, page)) = shown("picture", "#head=1&word=8") else { return };
+    assert_eq!((&page["size"], &page["answers"]), (&json!([48, 32]), &json!(null)));
+    let map = PatchMap::of(&snapshot, (8, 1)).expect("a map");
+    let shares: Vec<f32> = map.weights.iter().map(|weight| weight / map.largest).collect();
+    // Where the patch looks most, the picture is as it was recorded; where it does not look, it is nearly covered.
+    let kept: Vec<f64> = page["kept"].as_array().expect("patches").iter().filter_map(Value::as_f64).collect();
+    let [most, least] = [f32::max, f32::min].map(|of| shares.iter().copied().reduce(of).expect("patches"));
+    let place = |of: f32| shares.iter().position(|share| *share == of).expect("a patch");
+    assert!(kept[place(most)] > 0.95 && kept[place(least)] < 0.5, "{kept:?} of {shares:?}");
+    let (snapshot, page) = shown("bert", "#word=4").expect("a browser");
+    let best = &snapshot.model.as_ref().expect("a model").sentence.answers.likeliest[4][0];
+    let first = format!("Answers: {} {:.0} %", best.class, (100.0 * best.probability).round());
+    assert!(page["answers"].as_str().expect("answers").starts_with(&first), "{page} {first}");
+    assert_eq!(page["size"], json!(null));
 }

@@ -515,6 +515,22 @@ fn the_line_under_the_stage_names_the_layer_of_the_chosen_head() {
 }
 
 #[test]
+fn a_step_in_the_first_layer_has_its_own_text_and_not_that_of_the_start() {
+    let snapshot = form("decoder").snapshot();
+    let route = RouteModel::of(&snapshot).expect("a model");
+    assert!(route.layers.len() > 1);
+    let head = route.layers[0].heads.start;
+    let walk = WalkModel::of(&snapshot, Focus { query: 1, head, key: None }).expect("a walk");
+    let mut view = ViewState::default();
+    view.walk.set_layers(route.layers.len());
+    view.walk.set(Step::Mix.index() as f32);
+    view.selection.choose_head(head);
+    let harness = dressed(SIZE, |ui| timeline_ui(ui, Some(&route), Some(&walk), None, WAY, &mut view.for_panels()));
+    assert!(harness.query_by_label_contains(&walk.step(Step::Mix).said).is_some());
+    assert!(harness.query_by_label_contains(route.about_start).is_none());
+}
+
+#[test]
 fn wild_scenes_and_sizes_are_drawn_without_a_panic() {
     let ctx = Context::default();
     ctx.set_fonts(fonts::definitions());

@@ -289,6 +289,8 @@ fn a_step_shows_what_was_recorded_and_says_what_it_needs() {
     let hybrid = made(&[], &[states.to_vec(), vec![("attentions.2", &[2, 4, 4][..], vec![0.25; 32])]].concat());
     let moves = |head: usize| lacks(&hybrid, head).last().copied().flatten();
     assert_eq!([moves(0), moves(2)], [Some(Needs::NextPoint), none]);
+    let titles: Vec<String> = RouteModel::of(&hybrid).expect("a route").layers.into_iter().map(|of| of.title).collect();
+    assert_eq!(titles, ["layer 1 (1 of 2)", "layer 3 (2 of 2)"]);
     // The decoder of T5: its own attention, then the one to the source.
     let t5 = kernel("t5").snapshot();
     let last = |head: usize| lacks(&t5, head).last().copied().flatten();

@@ -150,6 +150,8 @@ const NAMED: &[(Shortcut, Meaning, &[&str])] = &[
     (key(Key::CloseBracket), Window(InWindow::BrowseTraining), &["look back", "training step"]),
     (ctrl(Key::Z), Window(InWindow::Undo), &["edit text", "undo", "restore", "back", "show"]),
     (alt(Key::S), Window(InWindow::WriteSentence), &["sentence", "try"]),
+    (alt(Key::PageUp), Window(InWindow::TokensBefore), &["128 tokens"]),
+    (alt(Key::PageDown), Window(InWindow::TokensAfter), &["128 tokens"]),
     (alt(Key::C), Window(InWindow::Compare), &["compare", "second sentence"]),
     (alt(Key::M), Window(InWindow::Senses), &["senses"]),
     (alt(Key::B), Window(InWindow::Beside), &["drop the other file", "compare", "beside"]),

@@ -13,8 +13,8 @@ use egui::{
     Ui, WidgetInfo, WidgetType, pos2, vec2,
 };
 
-/// The side of a map.
-const SIDE: f32 = 132.0;
+/// The side of a map, of which two fit into a panel of usual width.
+const SIDE: f32 = 124.0;
 /// How far a patch of the picture is covered that has no weight.
 const COVER: f32 = 0.9;
 

@@ -307,7 +307,7 @@ fn is_like(a: &NumberRow, b: &NumberRow) -> bool {
 /// Shows the heads; of many, those of the layer by their numbers, as the stage has the layers.
 fn heads_ui(ui: &mut Ui, attention: &AttentionMaps, selection: &mut Selection) {
     /// The most heads that are all named; more would leave no room for the numbers.
-    const NAMED_MAX: usize = 8;
+    const NAMED_MAX: usize = 4;
     let (count, chosen) = (attention.heads.len(), attention.heads.get(selection.head));
     let Some(chosen) = chosen.filter(|_| count > 1) else { return };
     let palette = Palette::of(ui.visuals().dark_mode);

@@ -628,10 +628,12 @@ impl RouteModel {
         let sources = architecture.source_blocks.len();
         let blocks = sentence.activations.blocks.len();
         let names = labels.blocks();
+        // Not where there is a source, and not in a hybrid model, some of whose layers have no attention.
+        let are_in_order = names.iter().enumerate().all(|(block, name)| *name == format!("Layer {}", block + 1));
         let layer = |(block, config): (usize, &BlockConfig)| {
             let heads = architecture.heads_of(block);
             WalkLayer {
-                title: title(&names[block], block, blocks, architecture.has_source()),
+                title: title(&names[block], (block, blocks), are_in_order),
                 is_of_source: block < sources,
                 looks_at_source: block < sources || config.attends_to_source(),
                 contributions: sentence.contributions[block].clone(),
@@ -786,11 +788,11 @@ fn furthest(of: impl Iterator<Item = usize>, length: impl Fn(usize) -> f32) -> O
     of.reduce(|best, one| if length(one) > length(best) { one } else { best })
 }
 
-fn title(block: &str, number: usize, blocks: usize, has_source: bool) -> String {
-    match (blocks, has_source) {
+fn title(name: &str, (block, blocks): (usize, usize), are_in_order: bool) -> String {
+    match (blocks, are_in_order) {
         (1, _) => String::new(),
-        (_, false) => format!("{} of {blocks}", block.to_lowercase()),
-        (_, true) => format!("{} ({} of {blocks})", block.to_lowercase(), number + 1),
+        (_, true) => format!("{} of {blocks}", name.to_lowercase()),
+        (_, false) => format!("{} ({} of {blocks})", name.to_lowercase(), block + 1),
     }
 }
 

@@ -50,7 +50,7 @@ impl PatchMap {
 }
 
 /// Returns the sizes of the grid, and the token of each patch.
-fn grid(pass: &RecordedPass) -> Option<((usize, usize), Vec<usize>)> {
+pub(crate) fn grid(pass: &RecordedPass) -> Option<((usize, usize), Vec<usize>)> {
     let about = &pass.place.model.recording.texts[pass.place.text].about;
     let grid = about.grid?;
     let places = (0..about.tokens.len()).filter(|at| about.special.binary_search(at).is_err()).collect();
@@ -72,7 +72,7 @@ const SIDE_MAX: usize = 512;
 
 impl PatchPicture {
     /// Reads the picture once; `None` without one.
-    pub(super) fn after(snapshot: &Snapshot, before: Option<&Self>) -> Option<Self> {
+    pub(crate) fn after(snapshot: &Snapshot, before: Option<&Self>) -> Option<Self> {
         let pass = snapshot.model.as_ref()?.recorded.as_ref()?;
         if let Some(before) = before.filter(|before| before.of.place == pass.place) {
             return Some(before.clone());

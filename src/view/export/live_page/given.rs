@@ -4,17 +4,20 @@
 use std::fmt::Write as _;
 
 use attune_core::kernel::sentence_pass::recorded::{RecordedPass, RecordedPlace};
+use attune_core::kernel::snapshot::sentence::RankedAnswer;
 use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot};
 use attune_engine::messages::counted;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::projection::AXES;
 use attune_engine::recording::parts::Part;
+use data_encoding::BASE64;
 use serde::Serialize;
 
 use super::{HeadData, NUMBERS_MAX, Numbers};
 use crate::explain::walk::Step;
 use crate::export::trace::texts;
 use crate::view_model::axes::names;
+use crate::view_model::grid::{PatchPicture, grid};
 use crate::view_model::labels::HeadLabels;
 use crate::view_model::stage::StageModel;
 
@@ -32,6 +35,26 @@ struct GivenData<'a> {
     projection: AxesData,
     /// The names of the steps of the walk through a layer.
     steps: [&'static str; Step::ALL.len()],
+    /// The likeliest answers at each token, or of the whole sentence, with their probabilities.
+    answers: Vec<Vec<(&'a str, f32)>>,
+    grid: Option<GridData>,
+}
+
+/// The patches that the tokens are.
+#[derive(Serialize)]
+struct GridData {
+    rows: usize,
+    columns: usize,
+    /// The token of each patch, row by row.
+    tokens: Vec<usize>,
+    picture: Option<PictureData>,
+}
+
+#[derive(Serialize)]
+struct PictureData {
+    width: usize,
+    /// Red, green, blue and an opaque alpha of each pixel, in Base64.
+    pixels: String,
 }
 
 #[derive(Serialize)]
@@ -84,10 +107,30 @@ pub(super) fn data(snapshot: &Snapshot) -> Option<Given> {
         points,
         projection: axes(snapshot, &stage)?,
         steps: Step::ALL.map(Step::name),
+        answers: answers(model),
+        grid: grid_data(snapshot),
     };
     let about = about(model, shown, data.points.is_empty());
     let has_heads = !data.heads.is_empty();
     serde_json::to_string(&data).ok().filter(|_| has_heads).map(|json| Given { json, about })
+}
+
+fn answers(model: &ModelSnapshot) -> Vec<Vec<(&str, f32)>> {
+    let answers = model.sentence.answers.likeliest.iter().filter(|_| model.made_of.static_embedding.guesses_words());
+    let named = |answer: &RankedAnswer| Some((model.classes.get(answer.class)?.as_str(), answer.probability));
+    answers.map(|best| best.iter().filter_map(named).collect()).collect()
+}
+
+/// Returns the patches, if all of them are on the page.
+fn grid_data(snapshot: &Snapshot) -> Option<GridData> {
+    let pass = snapshot.model.as_ref()?.recorded.as_deref()?;
+    let ((rows, columns), tokens) = grid(pass).filter(|_| pass.tokens.len() == pass.place.count(false))?;
+    let opaque = |[red, green, blue]: &[u8; 3]| [*red, *green, *blue, u8::MAX];
+    let picture = PatchPicture::after(snapshot, None).map(|picture| PictureData {
+        width: picture.width,
+        pixels: BASE64.encode(&picture.colors.iter().flat_map(opaque).collect::<Vec<_>>()),
+    });
+    Some(GridData { rows, columns, tokens, picture })
 }
 
 /// Returns how many blocks' weights fit, and the count of their numbers.

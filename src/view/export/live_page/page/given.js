@@ -5,6 +5,8 @@
 (() => {
   const { $, root } = Frame;
   const WIDTH = 3;
+  /** How far a patch of a picture is covered that has no weight. */
+  const COVER = 0.9;
 
   /** The step of a walk, in words. */
   const stepSaid = (step, steps) => (step === 0 ? "what goes in" : step < steps.length - 1 ? "where each token looks" : "what comes out");
@@ -27,6 +29,28 @@
       if (Number.isFinite(weight) && !(weight <= weights[best])) best = key;
     });
     return best;
+  }
+
+  /** Returns what draws the weights of the chosen token over the patches: the picture is seen where the token looks. */
+  function patchesOf(canvas, state) {
+    const { rows, columns, tokens, picture } = state.data.grid;
+    const pixels = picture && Uint8ClampedArray.from(atob(picture.pixels), (letter) => letter.charCodeAt(0));
+    const context = canvas.getContext("2d");
+    canvas.hidden = false;
+    [canvas.width, canvas.height] = picture ? [picture.width, pixels.length / 4 / picture.width] : [columns, rows];
+    const [width, height] = [canvas.width / columns, canvas.height / rows];
+    return () => {
+      const { weights, step } = state.pass.heads[state.head];
+      const looked = tokens.map((token) => Engine.get(weights, state.query, token));
+      const full = Math.max(...looked, Number.MIN_VALUE);
+      context.globalAlpha = 1;
+      if (picture) context.putImageData(new ImageData(pixels, picture.width), 0, 0);
+      looked.forEach((weight, at) => {
+        if (picture) context.globalAlpha = COVER * (1 - weight / full);
+        context.fillStyle = picture ? Colors.of("raised") : Colors.weight(state.head - step.firstHead, weight / full);
+        context.fillRect((at % columns) * width, Math.floor(at / columns) * height, width, height);
+      });
+    };
   }
 
   /** Reads the page's data in the form of a live page's, with the tokens as the vocabulary and their points as its vectors. */
@@ -122,6 +146,8 @@
     const open = Frame.tabs(() => $("panel-attention").hidden || attention.build());
     redraws.push(sentence.look, maps.redraw, attention.build);
     document.fonts.ready.then(() => redraws.forEach((redraw) => redraw()));
+    const drawPatches = data.grid ? patchesOf($("lab-patches"), state) : () => {};
+    redraws.push(drawPatches);
     const tell = () => {
       const head = state.pass.heads[state.head];
       const row = Math.min(state.query, head.weights.rows - 1);
@@ -133,6 +159,10 @@
       $("lab-result").textContent = `${data.heads[state.head].title}: ${query} looks${most} at ${looked}, ${weight}`;
       say($("lab-result").textContent);
       $("lab-link").href = addressOf(state);
+      const answers = (!head.step.isOfSource && data.answers[Math.min(state.query, data.answers.length - 1)]) || [];
+      $("lab-answers").hidden = answers.length === 0;
+      $("lab-answers").textContent = `Answers: ${answers.map(([name, share]) => `${name} ${Math.round(100 * share)} %`).join(", ")}`;
+      drawPatches();
     };
     actions.on("view", State.whenChanged(() => [state.query, state.head, state.key, state.isWalked, Math.round(state.place)], tell));
     tell();

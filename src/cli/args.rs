@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use attune_core::kernel::command::{InterventionCommand, SentenceCommand};
-use attune_core::kernel::sentence_pass::sentence::Sentence;
+use attune_core::kernel::sentence_pass::sentence::{PairFault, Sentence, TextOrIds};
 use attune_core::kernel::snapshot::ModelSnapshot;
 use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::Lesson;
@@ -195,7 +195,8 @@ pub enum CliCommand {
 }
 
 /// The names of the options about a forward pass.
-const PASS: [&str; 7] = ["sentence", "ids", "head", "without", "second", "patch", "temperature"];
+const PASS: [&str; 9] =
+    ["sentence", "ids", "target", "target_ids", "head", "without", "second", "patch", "temperature"];
 
 /// Pages beside the manual page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -224,12 +225,20 @@ pub struct TraceArgs {
 #[derive(Debug, clap::Args)]
 pub struct SentenceArgs {
     /// A sentence to use instead of the lesson's first sentence: words of the lesson's vocabulary, or any text for a
-    /// pretrained model.
+    /// pretrained model. For a model with an encoder and a decoder, such as T5 or Marian, it is the source; a target may
+    /// follow behind |||, and otherwise the model writes one.
     #[arg(long, allow_hyphen_values = true)]
     pub sentence: Option<String>,
     /// The sentence to use instead, given as row indices of the vocabulary (a model's token ids), such as 2,45,311.
     #[arg(long, value_delimiter = ',', conflicts_with = "sentence")]
     pub ids: Option<Vec<usize>>,
+    /// The target that the decoder reads, for a model with an encoder and a decoder: a text, which is read behind the
+    /// model's start token. The source is given by --sentence or --ids.
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub target: Option<String>,
+    /// The target, given as token ids that begin with the start token.
+    #[arg(long, value_name = "IDS", value_delimiter = ',', conflicts_with = "target")]
+    pub target_ids: Option<Vec<usize>>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -481,11 +490,13 @@ fn time(text: &str) -> Result<f32, String> {
 impl SentenceArgs {
     /// Returns the name of the option that gives the sentence, if one was used.
     pub fn option(&self) -> Option<&'static str> {
-        match (&self.sentence, &self.ids) {
-            (Some(_), _) => Some("--sentence"),
-            (None, Some(_)) => Some("--ids"),
-            (None, None) => None,
-        }
+        let given = [
+            ("--sentence", self.sentence.is_some()),
+            ("--ids", self.ids.is_some()),
+            ("--target", self.target.is_some()),
+            ("--target-ids", self.target_ids.is_some()),
+        ];
+        given.into_iter().find(|(_, is_given)| *is_given).map(|(option, _)| option)
     }
 
     /// Returns the command that shows the sentence, if one was given. Called before training, which may take long.
@@ -494,13 +505,33 @@ impl SentenceArgs {
     /// If the lesson or the model cannot read the sentence.
     pub fn command(&self, lesson: &Lesson) -> Result<Option<Command>, CliFault> {
         let words = || lesson.vocabulary();
-        let (read, command) = match (&self.sentence, &self.ids) {
-            (Some(text), _) => (Sentence::read(text, lesson, &words()), SentenceCommand::Set(text.clone())),
-            (None, Some(ids)) => (Sentence::of_ids(ids, lesson, &words()), SentenceCommand::Ids(ids.clone())),
-            (None, None) => return Ok(None),
+        let refused = |option: &str, why: String| Err(CliFault::usage(format_args!("{option}: {}", printable(&why))));
+        let of = |text: &Option<String>, ids: &Option<Vec<usize>>| {
+            text.clone().map(TextOrIds::Text).or_else(|| ids.clone().map(TextOrIds::Ids))
         };
+        let (source, target) = (of(&self.sentence, &self.ids), of(&self.target, &self.target_ids));
         let option = self.option().unwrap_or_default();
-        read.map_err(|issue| CliFault::usage(format_args!("{option}: {issue}")))?;
+        let (read, command) = match (source, target) {
+            (None, None) => return Ok(None),
+            (None, Some(_)) => {
+                return refused(option, "there is no source; give it with --sentence or --ids".to_owned());
+            }
+            (Some(TextOrIds::Text(text)), None) => {
+                (Sentence::read(&text, lesson, &words()), SentenceCommand::Set(text))
+            }
+            (Some(TextOrIds::Ids(ids)), None) => (Sentence::of_ids(&ids, lesson, &words()), SentenceCommand::Ids(ids)),
+            (Some(source), Some(target)) => {
+                let of_target = if self.target.is_some() { "--target" } else { "--target-ids" };
+                match Sentence::of_pair(&source, &target, lesson, &words()) {
+                    Ok(read) => (Ok(read), SentenceCommand::Pair { source, target }),
+                    Err(PairFault::Target(why)) => return refused(of_target, why),
+                    Err(PairFault::Source(why)) => (Err(why), SentenceCommand::Pair { source, target }),
+                }
+            }
+        };
+        if let Err(why) = read {
+            return refused(option, why);
+        }
         Ok(Some(Command::Sentence(command)))
     }
 }

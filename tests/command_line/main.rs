@@ -23,6 +23,7 @@ mod obstacles;
 mod recorder;
 mod recordings;
 mod shared;
+mod translators;
 mod vectors;
 mod watch;
 mod what_if;

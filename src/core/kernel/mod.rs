@@ -17,6 +17,7 @@
 //! | [`sentence_pass`] | the sentences on the stage, with the learner's interventions on their forward pass |
 //! | [`training`] | one training run with its checkpoints, replays of past steps, branches, the weights in use |
 //! | [`objective`] | the examples that the model learns from, and the answers among which it chooses |
+//! | [`targets`] | the target of a source: by a lesson's rule, or written by the model |
 //! | [`values`] | plain values that snapshots are made of |
 
 pub mod check;
@@ -33,6 +34,7 @@ pub mod saved_work;
 pub mod sentence_pass;
 pub mod snapshot;
 pub mod static_embedding;
+pub mod targets;
 pub mod tour;
 pub mod training;
 pub mod values;

@@ -189,7 +189,7 @@ impl Evidence<'_> {
             let behind = pieces.iter().rev().take_while(is_added).count().min(most - 1);
             pieces.drain(most - behind..pieces.len() - behind);
         }
-        Ok((of_pieces(line_read, pieces), is_cut))
+        Ok((of_pieces(line_read, line_read, pieces), is_cut))
     }
 }
 

@@ -69,8 +69,17 @@ pub struct BlockActivations<S> {
 impl<S> Activations<S> {
     /// Returns the sentence's vectors (T, D) before all layers and after each.
     pub fn states(&self, architecture: &Architecture) -> impl Iterator<Item = &Matrix<S>> {
-        let blocks = &self.blocks[architecture.source_blocks.len()..];
-        std::iter::once(&*self.input).chain(blocks.iter().map(|block| &*block.output))
+        self.states_of(Tower::Sentence, architecture)
+    }
+
+    /// Returns a tower's vectors before all its layers and after each; none of a source that is not there.
+    pub fn states_of(&self, tower: Tower, architecture: &Architecture) -> impl Iterator<Item = &Matrix<S>> {
+        let (of_source, own) = self.blocks.split_at(architecture.source_blocks.len());
+        let (input, blocks) = match tower {
+            Tower::Source => (self.source.as_ref().map(|source| &source.input), of_source),
+            Tower::Sentence => (Some(&self.input), own),
+        };
+        input.into_iter().chain(blocks.iter().map(|block| &block.output)).map(|state| &**state)
     }
 }
 
@@ -161,7 +170,7 @@ pub struct Interventions<S> {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(bound = "S: Scalar + Real")]
 pub struct Patch<S> {
-    /// Block, counted over all blocks with the source's first; not one of the source's.
+    /// Block, counted over all blocks with the source's first.
     pub block: usize,
     pub position: usize,
     /// Position in the other sentence.
@@ -369,8 +378,6 @@ impl<S: Scalar> Pass<'_, S> {
         let output = |blocks: &[Arc<BlockActivations<S>>]| blocks.last().map(|block| block.output.clone());
         let mut z = output(of_source).or_else(|| done.source.as_ref().map(|source| source.input.clone()));
         let mut x = output(of_sentence).unwrap_or_else(|| done.input.clone());
-        let is_patched_well = interventions.patch.as_ref().is_none_or(|patch| patch.block >= sources);
-        assert!(is_patched_well, "activations: a patch in the source");
         let mut room = None;
         for (b, block) in architecture.numbered_blocks().skip(before) {
             let tower = architecture.tower_of(b);
@@ -380,7 +387,10 @@ impl<S: Scalar> Pass<'_, S> {
             let removed = interventions.edges_within(heads);
             let changes = HeadChanges { modes, removed: &removed };
             if let Some(patch) = interventions.patch.as_ref().filter(|patch| patch.block == b) {
-                x = Arc::new(patched(&x, patch));
+                match tower {
+                    Tower::Source => z = z.map(|z| Arc::new(patched(&z, patch))),
+                    Tower::Sentence => x = Arc::new(patched(&x, patch)),
+                }
             }
             let memory = done.source.as_ref().map(|source| &source.memory);
             let (input, keys) = match (tower, &z, source) {

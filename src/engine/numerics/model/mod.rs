@@ -633,9 +633,14 @@ impl Architecture {
         if block < self.source_blocks.len() { Tower::Source } else { Tower::Sentence }
     }
 
-    /// Returns the norm after all blocks as a lens for other vectors, or `None` if the model has none.
-    pub fn last_lens(&self, parameters: &Parameters<f32>) -> Option<Lens> {
-        self.final_norm.then(|| Lens::new(gain_and_shift(parameters, FINAL_NORM), self.norm_form))
+    /// Returns the tower of the sentence that a learner chooses: the source, if there is one.
+    pub fn tower_of_chosen(&self) -> Tower {
+        if self.has_source() { Tower::Source } else { Tower::Sentence }
+    }
+
+    /// Returns the norm after all blocks of a tower as a lens for other vectors, or `None` if there is none.
+    pub fn last_lens(&self, tower: Tower, parameters: &Parameters<f32>) -> Option<Lens> {
+        self.final_norm_of(tower).map(|ids| Lens::new(gain_and_shift(parameters, ids), self.norm_form))
     }
 
     /// Returns the norm after the embeddings as a lens for other vectors, or `None` if the model has none.

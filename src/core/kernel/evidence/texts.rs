@@ -59,7 +59,7 @@ pub struct ShownText {
     pub weights: Vec<Matrix<f32>>,
 }
 
-/// What became of a line.
+/// The outcome of a line.
 enum Line {
     Measured { place: Range<usize>, sums: Box<TextSums>, is_cut: bool },
     Short,

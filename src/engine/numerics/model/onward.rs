@@ -14,7 +14,7 @@ use crate::numerics::simd::vectorized;
 use crate::numerics::vectors::{add_scaled, centroid};
 use crate::numerics::{Matrix, Scalar};
 
-/// What a head reads: its queries, keys or values.
+/// One of the three projections of a head: queries, keys or values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Projected {
     Query,

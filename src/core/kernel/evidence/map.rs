@@ -11,7 +11,7 @@ const LEAST_DIFFERENCE: f64 = 0.01;
 /// The least difference of two probabilities that is divided by; below, rounding is all that is left.
 const LEAST_PROBABILITY: f64 = 1e-6;
 
-/// What is asked of a map.
+/// A request for maps.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MapRequest {
     pub sentence: String,
@@ -183,7 +183,9 @@ fn by_layer(places: &[(usize, usize)], values: impl Iterator<Item = Option<f64>>
     grid
 }
 
-fn number_maps(
+/// Collects the answers of changes into maps of one of their numbers, as far as they are there. `high` is NaN without a
+/// second sentence.
+pub(super) fn number_maps(
     changes: &[Change],
     found: &[Asked],
     [low, high]: [f64; 2],

@@ -9,7 +9,7 @@ use attune_ui::widgets::heat::{Heat, paint_slanted, reach, text_width};
 use attune_view::panels::intervene::maps;
 use attune_view::sheet::grid::Grid;
 use attune_view::view_model::what_if::{MapKind, WhatIfModel};
-use egui::{Align2, Button, Key, Label, Response, RichText, Sense, Ui, Vec2, WidgetInfo, WidgetType};
+use egui::{Align2, Button, Key, Label, Response, RichText, ScrollArea, Sense, Ui, Vec2, WidgetInfo, WidgetType};
 
 /// Shows the button and the maps.
 pub(crate) fn maps_ui(ui: &mut Ui, model: &WhatIfModel) -> Option<Command> {
@@ -23,7 +23,8 @@ pub(crate) fn maps_ui(ui: &mut Ui, model: &WhatIfModel) -> Option<Command> {
     }
     for (kind, grid) in maps(model) {
         ui.label(RichText::new(&grid.title).size(size::SMALL));
-        let clicked = ui.push_id(&grid.title, |ui| grid_ui(ui, &grid)).inner;
+        let scroll = ScrollArea::horizontal().id_salt(&grid.title);
+        let clicked = scroll.show(ui, |ui| grid_ui(ui, &grid)).inner;
         command = clicked.and_then(|(layer, place)| model.map_command(kind, layer, place)).or(command);
         if kind == MapKind::Words {
             ui.weak(RichText::new("Click a cell to patch that vector in.").size(size::SMALL));
@@ -49,7 +50,9 @@ fn button_ui(ui: &mut Ui, map: Option<&SentenceMap>) -> Option<Command> {
 
 /// Shows a map, and returns the cell that was clicked, or chosen with Space.
 fn grid_ui(ui: &mut Ui, grid: &Grid) -> Option<(usize, usize)> {
-    const CELL: (f32, f32) = (9.0, 26.0);
+    const WIDTH: (f32, f32) = (13.0, 26.0);
+    /// Least height of a cell, with room for the name of its row.
+    const HEIGHT: f32 = 16.0;
     let (rows, cols) = (grid.rows.len(), grid.cols.len());
     if rows == 0 || cols == 0 {
         return None;
@@ -57,14 +60,15 @@ fn grid_ui(ui: &mut Ui, grid: &Grid) -> Option<(usize, usize)> {
     let widest = |names: &[String]| names.iter().map(|name| text_width(ui, name)).fold(0.0, f32::max);
     let (left, top) = (widest(&grid.rows) + size::GAP, reach(widest(&grid.cols)).y + size::LABEL);
     let lean = grid.cols.last().map_or(0.0, |name| reach(text_width(ui, name)).x);
-    let cell = ((ui.available_width() - left - lean) / cols as f32).clamp(CELL.0, CELL.1).floor();
-    let whole = Vec2::new(left + cols as f32 * cell + lean, top + rows as f32 * cell);
+    let cell = ((ui.available_width() - left - lean) / cols as f32).clamp(WIDTH.0, WIDTH.1).floor();
+    let cell = Vec2::new(cell, cell.max(HEIGHT));
+    let whole = Vec2::new(left + cols as f32 * cell.x + lean, top + rows as f32 * cell.y);
     let (rect, _) = ui.allocate_exact_size(whole, Sense::hover());
-    let heat = Heat { origin: rect.min + Vec2::new(left, top), cell: Vec2::splat(cell), rows, cols };
-    let response = ui.interact(heat.rect(), ui.id().with("map"), Sense::click());
+    let heat = Heat { origin: rect.min + Vec2::new(left, top), cell, rows, cols };
+    let response = ui.interact(heat.rect(), ui.id().with(&grid.title), Sense::click());
     paint(ui, grid, &heat);
     let pointed = response.hover_pos().and_then(|pointer| heat.at(pointer));
-    let (cursor, chosen) = led(ui, &heat, &response);
+    let [cursor, chosen] = led(ui, &heat, &response);
     let told = pointed.or(cursor).map(|(row, col)| grid.say(row, col));
     response.widget_info(|| {
         let mut info = WidgetInfo::labeled(WidgetType::Other, true, grid.name());
@@ -97,14 +101,17 @@ fn paint(ui: &Ui, grid: &Grid, heat: &Heat) {
     }
 }
 
-/// With the keyboard on the map, arrows go from cell to cell and Space chooses one. Returns the cell, and whether it is chosen.
-fn led(ui: &Ui, heat: &Heat, response: &Response) -> (Option<(usize, usize)>, Option<(usize, usize)>) {
+/// With the keyboard on the map, arrows go from cell to cell and Space chooses one. Returns the cell that
+/// has the keyboard, and the cell if it is chosen.
+fn led(ui: &Ui, heat: &Heat, response: &Response) -> [Option<(usize, usize)>; 2] {
     let id = response.id.with("cursor");
     if response.clicked() {
         response.request_focus();
+        let clicked = response.interact_pointer_pos().and_then(|pointer| heat.at(pointer));
+        ui.data_mut(|data| data.insert_temp(id, clicked.unwrap_or_default()));
     }
     if !response.has_focus() {
-        return (None, None);
+        return [None, None];
     }
     let before = ui.data(|data| data.get_temp(id)).unwrap_or((0_usize, 0_usize));
     let before = (before.0.min(heat.rows - 1), before.1.min(heat.cols - 1));
@@ -112,5 +119,5 @@ fn led(ui: &Ui, heat: &Heat, response: &Response) -> (Option<(usize, usize)>, Op
     ui.data_mut(|data| data.insert_temp(id, cursor));
     heat.outline(ui.painter(), heat.cell_rect(cursor.0, cursor.1), Palette::of(ui.visuals().dark_mode).accent);
     let is_chosen = ui.input(|input| input.key_pressed(Key::Space));
-    (Some(cursor), is_chosen.then_some(cursor))
+    [Some(cursor), is_chosen.then_some(cursor)]
 }

@@ -179,9 +179,8 @@ fn composition_text(tables: &Tables) -> String {
     } else {
         "; of pairs with these heads only, because the model has many\n"
     });
-    let parts: [(&str, fn(&Composition) -> f64); 3] =
-        [("queries", |of| of.query), ("keys", |of| of.key), ("values", |of| of.value)];
-    for (name, value) in parts {
+    for (part, name) in ["queries", "keys", "values"].into_iter().enumerate() {
+        let value = |of: &Composition| [of.query, of.key, of.value][part];
         let mut all: Vec<&Composition> = tables.composition.iter().collect();
         all.sort_by(|a, b| value(b).total_cmp(&value(a)));
         let pair = |of: &&Composition| {

@@ -55,8 +55,6 @@
 //! A quantity is a line of `quantities!` in `engine/quantity/mod.rs`, an arm of `computed_rule` in
 //! `view/explain/rules/mod.rs`, and its rule in the file of its subject beside it. Formula, card and provenance are derived from
 //! the rule. A measure of heads is a row of `measures!` in `engine/numerics/head_measures.rs`, with the pairs that it counts. A
-//! measure of which word mattered is a row of `measures!` in `engine/numerics/evidence/words.rs`; the commands `map`, `score`,
-//! `words` and `heads` are functions of `core/kernel/evidence`, written by `view/export/evidence`. A
 //! family of models is a variant and a row in `engine/pretrained/families/mod.rs`, a function from its config to the engine's
 //! shape beside it, and the names of its tensors in `engine/pretrained/names/tables.rs`. A part of a recording is a variant of
 //! `Part` in `engine/recording/parts.rs`; `core/kernel/sentence_pass/recorded.rs` makes a pass of the parts,
@@ -68,6 +66,9 @@
 //! draw the sheet, and so does the window, unless `app/panels/lib.rs` has a row for a panel that draws itself. An export format
 //! is a row of `FORMATS` in `view/export/format.rs`, and a file beside it that `file.rs` calls; a format of word vectors is
 //! written in `engine/vectors`. `CONTRIBUTING.md` has recipes.
+//!
+//! A measure of which word mattered is a row of `measures!` in `engine/numerics/evidence/words.rs`; the commands `map`, `score`,
+//! `words` and `heads` are functions of `core/kernel/evidence`, written by `view/export/evidence`.
 //!
 //! `docs/slider-to-point.md` follows one number from a weight's slider to a point on the stage, file by file.
 //!

@@ -67,6 +67,9 @@
 //! is a row of `FORMATS` in `view/export/format.rs`, and a file beside it that `file.rs` calls; a format of word vectors is
 //! written in `engine/vectors`. `CONTRIBUTING.md` has recipes.
 //!
+//! A measure of which word mattered is a row of `measures!` in `engine/numerics/evidence/words.rs`; the commands `map`, `score`,
+//! `words` and `heads` are functions of `core/kernel/evidence`, written by `view/export/evidence`.
+//!
 //! `docs/slider-to-point.md` follows one number from a weight's slider to a point on the stage, file by file.
 //!
 //! There are four boundaries of plain types: [`Lesson`](attune_core::lesson::Lesson) (text becomes values),

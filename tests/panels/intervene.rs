@@ -221,3 +221,17 @@ fn all_heads_of_a_layer_are_switched_at_once() {
     panel.apply(Command::Undo);
     assert_eq!(off(&panel), [false; 4]);
 }
+
+#[test]
+fn a_button_starts_the_maps_and_a_cell_makes_its_change() {
+    let mut panel = PanelHarness::new(kernel(&formed("layers: 2")), SIZE, IntervenePanel::default());
+    click(&mut panel, "Map");
+    let map = panel.get_by_label("Map of Heads that are off").rect();
+    // Layer 2 is the second row, head 1 the first column.
+    let cell = egui::pos2(map.left() + map.width() / 4.0, map.top() + map.height() * 3.0 / 4.0);
+    button(&mut panel, cell, PointerButton::Primary, true);
+    button(&mut panel, cell, PointerButton::Primary, false);
+    let off = InterventionCommand::SetHead { head: 2, mode: HeadMode::Off };
+    assert_eq!(panel.commands(), [Command::Map, Command::Interventions(off)]);
+    assert!(panel.query_by_label("Map of Heads that are off").is_some(), "the map stays");
+}

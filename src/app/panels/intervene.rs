@@ -24,6 +24,7 @@ use egui::{
     Slider, Stroke, StrokeKind, Ui, Vec2, WidgetInfo, WidgetType, vec2,
 };
 
+use super::maps::maps_ui;
 use super::panel::{Panel, PanelContext};
 
 #[derive(Default)]
@@ -98,6 +99,8 @@ fn intervene_ui(
         commands.extend(ui.scope(|ui| effect_ui(ui, model, !many, selection, trail)).inner);
         ui.add_space(size::GAP);
         commands.extend(patch_ui(ui, model, &mut state.patch, selection));
+        ui.add_space(size::GAP);
+        commands.extend(maps_ui(ui, model));
         ui.add_space(size::GAP);
         commands.extend(mask_ui(ui, model, &mut state.mask));
     });

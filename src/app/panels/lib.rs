@@ -12,6 +12,7 @@ pub mod answers;
 mod close;
 mod fold;
 pub mod intervene;
+mod maps;
 pub mod meaning;
 pub mod notebook;
 pub mod panel;

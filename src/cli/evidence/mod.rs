@@ -17,7 +17,7 @@ use attune_view::export::evidence::{
     HeadVisFault, map_json, map_text, score_json, score_text, tables_json, tables_text, texts_json, texts_text,
     words_json, words_text, write_headvis,
 };
-use serde_json::Value;
+use serde::Serialize;
 
 use self::args::{HeadsArgs, MapArgs, ScoreArgs, WordsArgs};
 use super::args::Common;
@@ -132,7 +132,11 @@ fn with_bar<T>(
 }
 
 /// Prints a result as JSON or as text without control characters, which names of pieces may have.
-fn printed(is_json: bool, json: impl FnOnce() -> Value, text: impl FnOnce() -> String) -> Result<(), CliFault> {
+fn printed<J: Serialize>(
+    is_json: bool,
+    json: impl FnOnce() -> J,
+    text: impl FnOnce() -> String,
+) -> Result<(), CliFault> {
     if is_json {
         return print::with(|out| {
             serde_json::to_writer(&mut *out, &json())?;

@@ -47,6 +47,12 @@ pub enum Command {
     /// yet; see [`super::tour`]. The tour is written once, and the learner may change its cells.
     #[serde(skip)]
     Tour,
+    /// Computes the map of the sentence on the stage: what each vector and head of the second sentence does to the answer,
+    /// or without one what each head does that is off. It ends when the sentences or the weights change.
+    #[serde(skip)]
+    Map,
+    #[serde(skip)]
+    EndMap,
     #[serde(skip)]
     Undo,
     #[serde(skip)]
@@ -65,6 +71,8 @@ impl Command {
         !matches!(
             self,
             Self::Tour
+                | Self::Map
+                | Self::EndMap
                 | Self::Training(TrainingCommand::Compare(_))
                 | Self::Sentence(SentenceCommand::Generate { .. })
                 | Self::Notebook(NotebookCommand::Interrupt)
@@ -82,7 +90,7 @@ impl Command {
                     | TrainingCommand::ShowLatest
                     | TrainingCommand::Compare(None)
             ),
-            Self::Weights(_) | Self::Interventions(_) | Self::Retrain(_) => true,
+            Self::Weights(_) | Self::Interventions(_) | Self::Retrain(_) | Self::Map => true,
             Self::Sentence(command) => matches!(
                 command,
                 SentenceCommand::Ids(_)
@@ -90,7 +98,13 @@ impl Command {
                     | SentenceCommand::Words(_)
                     | SentenceCommand::Generate { .. }
             ),
-            Self::Axes(_) | Self::Senses(_) | Self::Notebook(_) | Self::Tour | Self::Undo | Self::Redo => false,
+            Self::Axes(_)
+            | Self::Senses(_)
+            | Self::Notebook(_)
+            | Self::Tour
+            | Self::EndMap
+            | Self::Undo
+            | Self::Redo => false,
         }
     }
 

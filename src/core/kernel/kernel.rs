@@ -182,7 +182,10 @@ impl Kernel {
             Phase::Ready(Ready { task: Task::Resuming { way, .. }, .. }) => !way.is_paused,
             Phase::Ready(Ready { task: Task::Retraining { .. }, .. }) => true,
             Phase::Ready(Ready { model, .. }) => {
-                let is_waiting = self.notebook.is_waiting() || model.has_senses_pending() || model.has_check_pending();
+                let is_waiting = self.notebook.is_waiting()
+                    || model.has_senses_pending()
+                    || model.has_check_pending()
+                    || model.has_map_pending();
                 model.training.is_busy() || is_waiting || self.tour.is_under_way()
             }
             Phase::Failed { .. } => false,
@@ -241,6 +244,8 @@ impl Kernel {
                     model.measure_senses();
                 } else if model.has_check_pending() {
                     model.advance_check();
+                } else if model.has_map_pending() {
+                    model.advance_map();
                 } else {
                     model.advance();
                 }
@@ -468,7 +473,7 @@ impl Kernel {
     /// # Errors
     /// In words for the learner, if there is none to which questions can be put.
     pub fn evidence(&self) -> Result<Evidence<'_>, String> {
-        Evidence::of(self.phase.model().ok_or("there is no model yet")?)
+        self.phase.model().ok_or("there is no model yet")?.evidence()
     }
 
     /// Returns the present state for viewers.

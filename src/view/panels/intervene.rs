@@ -1,9 +1,11 @@
 //! *Intervene*: what is changed about the pass, what each head adds to each word, and who sees whom.
 
+use std::sync::Arc;
+
 use crate::sheet::{Cells, Chosen, Grid, Grids, Item, Scale, Table, TableCell};
 use crate::view_model::Models;
 use crate::view_model::heads::HeadRow;
-use crate::view_model::what_if::WhatIfModel;
+use crate::view_model::what_if::{MapKind, WhatIfModel};
 
 pub fn items(models: &Models, _: &Chosen) -> Option<Vec<Item>> {
     let model = models.get::<WhatIfModel>()?;
@@ -19,7 +21,46 @@ pub fn items(models: &Models, _: &Chosen) -> Option<Vec<Item>> {
         as_lines: false,
         legend: "Rows are queries and columns are keys. A dark cell is a key that the query sees.".to_owned(),
     }));
+    if let Some(title) = model.map_title() {
+        items.push(Item::text(title));
+        items.push(Item::Grids(Grids {
+            grids: maps(&model).into_iter().map(|(_, grid)| grid).collect(),
+            as_lines: false,
+            legend: MAP_LEGEND.to_owned(),
+        }));
+    }
     Some(items)
+}
+
+const MAP_LEGEND: &str = "Rows are layers. With a second sentence: how far the answer goes towards that of the second, when one \
+     vector or one head is the second's, 0 and 1 being the two sentences. Without one: the change of the answer's difference \
+     of logits when a head is off.";
+
+/// Returns the maps of the sentence, as far as they are computed.
+pub fn maps(model: &WhatIfModel) -> Vec<(MapKind, Grid)> {
+    let Some(map) = &model.map else { return Vec::new() };
+    let heads = map.heads.iter().map(Vec::len).max().unwrap_or(0);
+    let heads: Arc<[String]> = (1..=heads).map(|head| head.to_string()).collect();
+    let title = if map.second.is_some() { "Heads of the second sentence" } else { "Heads that are off" };
+    let words = map.words.as_ref().map(|words| {
+        (MapKind::Words, map_grid("Vectors of the second sentence", words, model.tokens.as_slice().into()))
+    });
+    words.into_iter().chain([(MapKind::Heads, map_grid(title, &map.heads, heads))]).collect()
+}
+
+fn map_grid(title: &str, rows: &[Vec<Option<f64>>], cols: Arc<[String]>) -> Grid {
+    let value = |row: &Vec<Option<f64>>, col: usize| row.get(col).copied().flatten().map(|value| value as f32);
+    let values: Vec<Option<f32>> =
+        rows.iter().flat_map(|row| (0..cols.len()).map(move |col| value(row, col))).collect();
+    let full = values.iter().flatten().fold(1.0, |most: f32, value| most.max(value.abs()));
+    Grid {
+        title: title.to_owned(),
+        rows: (1..=rows.len()).map(|layer| format!("layer {layer}")).collect(),
+        cols,
+        cells: Cells::Numbers { values, entries: Vec::new() },
+        scale: Scale::Signed { full },
+        marked: Vec::new(),
+    }
 }
 
 fn heads(model: &WhatIfModel) -> Table {

@@ -7,7 +7,7 @@ mod all_heads;
 mod answers;
 pub mod attention;
 mod axes;
-mod intervene;
+pub mod intervene;
 mod meaning;
 mod train;
 mod variables;

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use attune_core::kernel::command::{Command, InterventionCommand};
+use attune_core::kernel::evidence::live::SentenceMap;
 use attune_core::kernel::snapshot::sentence::token_labels;
 use attune_core::kernel::snapshot::{ModelSnapshot, Neighbours, SentenceSnapshot, Snapshot, StaticSpace, Token};
 use attune_engine::numerics::attention::{Edge, HeadMode, Mask, MaskBase};
@@ -35,6 +36,8 @@ pub struct WhatIfModel {
     /// The removed edges.
     pub edges: Vec<Edge>,
     pub patch: PatchState,
+    /// The map of the sentence, if it was asked for.
+    pub map: Option<Arc<SentenceMap>>,
     /// The changes, as sentences; empty if there are none.
     pub said: Vec<String>,
     /// The pass together with the unchanged one, from which the effect on a word is computed on request.
@@ -126,6 +129,13 @@ impl PatchState {
     }
 }
 
+/// A map of a sentence: of each token's vector before each layer, or of each head.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MapKind {
+    Words,
+    Heads,
+}
+
 /// The effect of the changes on one token.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TokenEffect {
@@ -190,6 +200,7 @@ impl WhatIfModel {
             layers_see_differently: layers_see_differently(&model.architecture),
             edges: changed.edges.clone(),
             patch: PatchState::of(model),
+            map: model.map.clone(),
             said: Vec::new(),
             sentence: model.sentence.clone(),
             space: space.clone(),
@@ -199,6 +210,28 @@ impl WhatIfModel {
         };
         told.said = told.say(model);
         Some(told)
+    }
+
+    /// Returns what the map is of, in words.
+    pub fn map_title(&self) -> Option<String> {
+        let SentenceMap { place, answer, against, sentence, second, .. } = &**self.map.as_ref()?;
+        let second = second.map_or(String::new(), |second| format!(", {second:.2} in the second"));
+        let at = &self.tokens[*place];
+        Some(format!("{answer} against {against} at {at}: {sentence:.2} in the sentence{second}"))
+    }
+
+    /// Returns the command for a cell of a map: it puts the vector of the second sentence's word in, or switches the head off.
+    /// Heads of the second sentence cannot be put in.
+    pub fn map_command(&self, kind: MapKind, layer: usize, place: usize) -> Option<Command> {
+        let map = self.map.as_ref()?;
+        match kind {
+            MapKind::Words => Some(self.patch.command(layer, place, place)),
+            MapKind::Heads if map.second.is_some() => None,
+            MapKind::Heads => {
+                let head = self.architecture.heads_of(layer).nth(place)?;
+                Some(Command::Interventions(InterventionCommand::SetHead { head, mode: HeadMode::Off }))
+            }
+        }
     }
 
     /// Returns a head's place in the tensors, in words.

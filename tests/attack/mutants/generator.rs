@@ -153,6 +153,8 @@ kinds![
     Command::Notebook(Notebook::Cell(_, Cell::Reset)),
     Command::Retrain(_),
     Command::Tour,
+    Command::Map,
+    Command::EndMap,
     Command::Undo,
     Command::Redo,
 ];
@@ -197,6 +199,8 @@ pub fn commands(lesson: &Lesson) -> impl Strategy<Value = Command> + use<> {
         19 => notebooks(lesson).prop_map(Command::Notebook),
         2 => recipes(lesson).prop_map(|recipe| Command::Retrain(Box::new(recipe))),
         1 => Just(Command::Tour),
+        1 => Just(Command::Map),
+        1 => Just(Command::EndMap),
         7 => Just(Command::Undo),
         5 => Just(Command::Redo),
     ]

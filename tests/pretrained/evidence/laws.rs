@@ -28,7 +28,6 @@ const FAMILIES: [&str; 16] = [
     "distilbert-wild",
     "modernbert-wild",
     "gpt2-wild",
-    "opt-wild",
     "neo-wild",
     "neox-wild",
     "phi-wild",
@@ -36,6 +35,7 @@ const FAMILIES: [&str; 16] = [
     "mistral-window",
     "qwen2-wild",
     "qwen3-wild",
+    "phi3-wild",
     "olmo2-wild",
     "gemma2-wild",
     "gemma3-wild",
@@ -340,6 +340,76 @@ fn ranks_are_correlated_over_absolute_values_and_not_for_what_is_constant() {
     assert_eq!(spearman(&a, &constant, &words), None);
     // Ranks 1, 3, 2, 4 and 2, 4, 3, 1.
     assert_close("all", spearman(&a, &b, &[0, 1, 2, 3]).expect("a number"), -0.2, Tolerance::DOUBLE);
+}
+
+#[test]
+fn the_composition_of_heads_is_that_of_whole_matrices() {
+    use attune_engine::numerics::evidence::tables::HeadTables;
+    use attune_engine::numerics::params::TensorName::{
+        AttentionNormGain, ForwardNormGain, KeyWeights, OutputWeights, QueryWeights, ValueWeights,
+    };
+    for name in ["gpt2-wild", "bert-wild", "llama-wild"] {
+        let model = Model::new(name);
+        let found = HeadTables { model: &model.network, parameters: &model.parameters };
+        let found = found.composition(None, &|_| true).expect("it goes on");
+        let architecture = &model.network.architecture;
+        let columns = |tensor, block: usize, columns: std::ops::Range<usize>| {
+            let values =
+                model.parameters.row_major(attune_engine::numerics::params::TensorName::of_block(tensor, block));
+            let all = values.len() / architecture.width;
+            Matrix::from_fn(architecture.width, columns.len(), |i, j| f64::from(values[i * all + columns.start + j]))
+        };
+        let written = |(block, head): (usize, usize)| {
+            let layer = &architecture.blocks[block].attention;
+            let (mixes, output) = (layer.mix_columns(head), model.parameters.row_major(OutputWeights.of_block(block)));
+            let output = Matrix::from_fn(mixes.len(), layer.width, |i, j| {
+                f64::from(output[(mixes.start + i) * layer.width + j])
+            });
+            (columns(ValueWeights, block, layer.value_columns(head)), output)
+        };
+        for of in found.iter().step_by(5) {
+            let ((first, _), (second, head)) = (of.first, of.second);
+            let (value, output) = written(of.first);
+            let mut ov = times(&value, &output);
+            let mut norms: Vec<(usize, attune_engine::numerics::params::TensorName)> = Vec::new();
+            if architecture.blocks[second].norms_first() {
+                norms.push((second, AttentionNormGain));
+            } else {
+                norms.extend((first..second).flat_map(|block| [(block, AttentionNormGain), (block, ForwardNormGain)]));
+            }
+            for (block, gain) in norms {
+                let gain: Vec<f64> =
+                    model.parameters.row_major(gain.of_block(block)).iter().map(|x| f64::from(*x)).collect();
+                let form = architecture.blocks[block].norm_form;
+                (0..ov.rows()).for_each(|row| form.carry(&gain, 1.0, ov.row_mut(row)));
+            }
+            let layer = &architecture.blocks[second].attention;
+            let query = columns(QueryWeights, second, layer.query_columns(head));
+            let key = columns(KeyWeights, second, layer.key_columns(head));
+            let (value, output) = written(of.second);
+            let cases = [
+                (of.query, times(&query, &turned(&key))),
+                (of.key, times(&key, &turned(&query))),
+                (of.value, times(&value, &output)),
+            ];
+            for (found, read) in cases {
+                let expected = size_of(&times(&ov, &read)) / (size_of(&ov) * size_of(&read));
+                assert_close(format!("{name} {of:?}"), found, expected, Tolerance::DOUBLE_SUMS);
+            }
+        }
+    }
+}
+
+fn times(a: &Matrix<f64>, b: &Matrix<f64>) -> Matrix<f64> {
+    Matrix::from_fn(a.rows(), b.cols(), |i, j| (0..a.cols()).map(|k| a.get(i, k) * b.get(k, j)).sum())
+}
+
+fn turned(a: &Matrix<f64>) -> Matrix<f64> {
+    Matrix::from_fn(a.cols(), a.rows(), |i, j| a.get(j, i))
+}
+
+fn size_of(a: &Matrix<f64>) -> f64 {
+    a.flat().iter().map(|x| x * x).sum::<f64>().sqrt()
 }
 
 #[test]

@@ -1,4 +1,5 @@
 //! Evidence: maps, splits of scores, measures of words, heads over texts.
 
 mod laws;
+mod live;
 mod values;

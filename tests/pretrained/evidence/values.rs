@@ -131,7 +131,11 @@ fn measures_of_words_are_those_of_pytorch() {
         let expected = &sentence["words"];
         let evidence = kernel.evidence().expect("a model");
         let words = evidence.words(&text(&sentence["sentence"]), &asked(expected), GOES_ON).expect("measures");
-        let found = words_json(&words);
+        let written = serde_json::to_string(&words_json(&words)).expect("JSON");
+        let found = parse(&written);
+        let places: Vec<_> =
+            words.table.measures.iter().map(|(of, _)| written.find(&format!("\"{}\"", of.name()))).collect();
+        assert!(places.is_sorted(), "the measures stand in the order of the correlations: {places:?}");
         for (name, values) in expected["measures"].as_object().expect("measures") {
             let of_passes = OF_PASSES.contains(&name.as_str());
             let tolerance = if of_passes { Tolerance::SINGLE_NORMS } else { Tolerance::SINGLE_SUMS };

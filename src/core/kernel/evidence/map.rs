@@ -1,7 +1,7 @@
 //! Patch maps, ablation maps and paths of a sentence.
 
-use attune_engine::numerics::evidence::Asked;
 use attune_engine::numerics::evidence::maps::{Change, Receiver, Setting};
+use attune_engine::numerics::evidence::{Asked, Question};
 use attune_engine::numerics::model::activations::Activations;
 
 use super::{AskedAnswer, ENDED, Evidence, Progressed, Ran};
@@ -11,7 +11,7 @@ const LEAST_DIFFERENCE: f64 = 0.01;
 /// The least difference of two probabilities that is divided by; below, rounding is all that is left.
 const LEAST_PROBABILITY: f64 = 1e-6;
 
-/// What is asked of a map.
+/// A request for maps.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MapRequest {
     pub sentence: String,
@@ -70,16 +70,7 @@ impl Evidence<'_> {
         let steps = changes.len() + senders.len();
         let low = setting.ask(&ran.activations.output);
         let high = second.as_ref().map(|second| setting.ask(&second.activations.output));
-        if high.is_some_and(|high| (high.difference - low.difference).abs() < LEAST_DIFFERENCE) {
-            return Err(format!(
-                "both sentences answer alike: {} against {} is {:.3} in the sentence and {:.3} in the second; give other \
-                 words with --answer and --against",
-                self.named(setting.question.answer),
-                self.named(setting.question.against),
-                low.difference,
-                high.map_or(f64::NAN, |high| high.difference),
-            ));
-        }
+        self.check_apart(setting.question, low, high)?;
         let found = setting.answers(&changes, &|done| progressed(done, steps)).ok_or(ENDED)?;
         let paths = into.map(|into| {
             let before = changes.len();
@@ -103,6 +94,19 @@ impl Evidence<'_> {
             probability: maps(|asked| asked.probability, LEAST_PROBABILITY),
             paths,
         })
+    }
+
+    /// Checks that two sentences do not answer alike.
+    fn check_apart(&self, question: Question, low: Asked, high: Option<Asked>) -> Result<(), String> {
+        let Some(high) = high.filter(|high| (high.difference - low.difference).abs() < LEAST_DIFFERENCE) else {
+            return Ok(());
+        };
+        let [answer, against] = [question.answer, question.against].map(|class| self.named(class));
+        Err(format!(
+            "both sentences answer alike: {answer} against {against} is {:.3} in the sentence and {:.3} in the second; give \
+             other words with --answer and --against",
+            low.difference, high.difference,
+        ))
     }
 
     /// Puts the question to the passes of both sentences.
@@ -179,7 +183,9 @@ fn by_layer(places: &[(usize, usize)], values: impl Iterator<Item = Option<f64>>
     grid
 }
 
-fn number_maps(
+/// Collects the answers of changes into maps of one of their numbers, as far as they are there. `high` is NaN without a
+/// second sentence.
+pub(super) fn number_maps(
     changes: &[Change],
     found: &[Asked],
     [low, high]: [f64; 2],

@@ -3,12 +3,14 @@
 //!
 //! | file | job |
 //! |---|---|
+//! | [`live`] | the map of the sentence on the stage, which fills while it is computed |
 //! | [`map`] | patch maps, ablation maps, path patching |
 //! | [`score`] | one score as a sum of pairs |
 //! | [`words`] | ten measures of which word mattered |
 //! | [`texts`] | all heads over a file of texts |
 //! | [`tables`] | what a head compares and writes, and which heads compose |
 
+pub mod live;
 pub mod map;
 pub mod score;
 pub mod tables;
@@ -25,12 +27,10 @@ use attune_engine::numerics::vectors::highest;
 use attune_engine::pretrained::folder::ModelFolder;
 use attune_engine::pretrained::tokenizer::{ModelPiece, Origin};
 
-use crate::kernel::model::LessonModel;
 use crate::kernel::sentence_pass::sentence::{Sentence, SentenceFrame};
 use crate::kernel::values::sentence::Token;
 use crate::kernel::values::space::StaticSpace;
 use crate::lesson::issue::{printable, shorten};
-use crate::lesson::recorded::ONE_PASS;
 use crate::lesson::schema::{Lesson, Objective};
 
 /// Returns whether work goes on, when told how many of its steps are done, and of how many.
@@ -52,12 +52,12 @@ pub struct AskedAnswer {
 /// A trained model to which questions are put.
 #[derive(Clone, Copy)]
 pub struct Evidence<'a> {
-    lesson: &'a Lesson,
-    model: &'a AttentionModel<f32>,
-    parameters: &'a Arc<Parameters<f32>>,
-    space: &'a Arc<StaticSpace>,
+    pub(crate) lesson: &'a Lesson,
+    pub(crate) model: &'a AttentionModel<f32>,
+    pub(crate) parameters: &'a Arc<Parameters<f32>>,
+    pub(crate) space: &'a Arc<StaticSpace>,
     /// Names of the classes.
-    classes: &'a Arc<[String]>,
+    pub(crate) classes: &'a Arc<[String]>,
 }
 
 /// A sentence that has run.
@@ -74,31 +74,6 @@ impl Ran {
 }
 
 impl<'a> Evidence<'a> {
-    /// Puts questions to a model with the weights in use.
-    ///
-    /// # Errors
-    /// In words for the learner, if it is a recording or has a source.
-    pub fn of(model: &'a LessonModel) -> Result<Self, String> {
-        let network = model.training.network();
-        if model.is_recorded() {
-            return Err(ONE_PASS.to_owned());
-        }
-        if network.architecture.has_source() {
-            return Err(
-                "this model reads a source sentence; maps, scores, words and heads are there for models with one \
-                        sentence only"
-                    .to_owned(),
-            );
-        }
-        Ok(Self {
-            lesson: &model.origin.lesson,
-            model: network,
-            parameters: model.training.live(),
-            space: &model.space,
-            classes: &model.classes,
-        })
-    }
-
     fn folder(&self) -> Option<&'a Arc<ModelFolder>> {
         self.lesson.static_embedding.pretrained()
     }
@@ -114,7 +89,10 @@ impl<'a> Evidence<'a> {
     }
 
     fn run_sentence(&self, sentence: Sentence) -> Ran {
-        let frame = SentenceFrame::without_points(sentence, self.space, None);
+        self.run_frame(&SentenceFrame::without_points(sentence, self.space, None))
+    }
+
+    fn run_frame(&self, frame: &SentenceFrame) -> Ran {
         let activations = frame.activations(self.model, self.parameters, &Interventions::default());
         Ran { tokens: frame.tokens().to_vec(), input: frame.input().clone(), activations }
     }

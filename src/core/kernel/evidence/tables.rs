@@ -1,4 +1,4 @@
-//! What heads compare and write, from their weights alone, and which heads compose.
+//! Tables of the words that heads compare and write, from their weights alone, and the composition of heads.
 
 use attune_engine::numerics::evidence::tables::{COMPOSITION_WORK_MAX, Composition, HeadTables};
 

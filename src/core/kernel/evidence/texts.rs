@@ -32,7 +32,7 @@ pub struct HeadTexts {
 }
 
 /// All heads over a file of texts.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Texts {
     /// Texts that were measured, and their tokens.
     pub texts: usize,
@@ -59,11 +59,11 @@ pub struct ShownText {
     pub weights: Vec<Matrix<f32>>,
 }
 
-/// What became of a line.
+/// The outcome of a line.
 enum Line {
     Measured { place: Range<usize>, sums: Box<TextSums>, is_cut: bool },
     Short,
-    Unread(String),
+    Unread { place: Range<usize>, why: String },
 }
 
 /// Decodes a file of texts.
@@ -82,11 +82,11 @@ pub fn decoded(bytes: &[u8]) -> Result<&str, String> {
     Ok(text_without_mark(text))
 }
 
-/// Returns the places of the lines that are not empty.
-fn lines(text: &str) -> Vec<Range<usize>> {
+/// Returns the places of the lines that are not empty, one after the other: a large file has too many to keep.
+fn lines(text: &str) -> impl Iterator<Item = Range<usize>> {
     let begin = |line: &str| line.as_ptr() as usize - text.as_ptr() as usize;
     let lines = text.split(['\n', '\r']).map(str::trim).filter(|line| !line.is_empty());
-    lines.map(|line| begin(line)..begin(line) + line.len()).collect()
+    lines.map(move |line| begin(line)..begin(line) + line.len())
 }
 
 impl Evidence<'_> {
@@ -95,28 +95,8 @@ impl Evidence<'_> {
     /// # Errors
     /// In words for the learner, if no line can be measured, or the work was ended.
     pub fn texts(&self, text: &str, progressed: Progressed<'_>) -> Result<Texts, String> {
-        let lines = lines(text);
-        let (mut corpus, done) = (Corpus::default(), AtomicUsize::new(0));
-        let mut found = Texts {
-            texts: 0,
-            tokens: 0,
-            cut: 0,
-            short: 0,
-            unread: 0,
-            why_unread: None,
-            left_out: 0,
-            heads: Vec::new(),
-            places: Vec::new(),
-        };
-        for part in lines.chunks(AT_ONCE) {
-            let measured = map(part, available(), |place| {
-                let goes_on = progressed(done.fetch_add(1, Ordering::Relaxed) + 1, lines.len());
-                goes_on.then(|| self.line(text, place.clone()))
-            });
-            for line in measured {
-                found.add(line.ok_or(ENDED)?, &mut corpus);
-            }
-        }
+        let (mut found, mut corpus) = (Texts::default(), Corpus::default());
+        self.measure(text, &mut found, &mut corpus, progressed)?;
         if corpus.texts() == 0 {
             let why = found.why_unread.map_or(String::new(), |why| format!(": {why}"));
             return Err(format!("the file has no sentence of two or more tokens that the model reads{why}"));
@@ -134,6 +114,34 @@ impl Evidence<'_> {
         Ok(found)
     }
 
+    /// Runs all lines, some at once, and adds up their measures in the order of the lines.
+    fn measure(
+        &self,
+        text: &str,
+        found: &mut Texts,
+        corpus: &mut Corpus,
+        progressed: Progressed<'_>,
+    ) -> Result<(), String> {
+        let (done, all, mut rest) = (AtomicUsize::new(0), lines(text).count(), lines(text));
+        loop {
+            let part: Vec<Range<usize>> = rest.by_ref().take(AT_ONCE).collect();
+            if part.is_empty() {
+                return Ok(());
+            }
+            if corpus.bytes() > MEASURES_BYTES_MAX {
+                found.left_out = part.len() + rest.count();
+                return Ok(());
+            }
+            let measured = map(&part, available(), |place| {
+                let goes_on = progressed(done.fetch_add(1, Ordering::Relaxed) + 1, all);
+                goes_on.then(|| self.line(text, place.clone()))
+            });
+            for line in measured {
+                found.add(line.ok_or(ENDED)?, text, corpus);
+            }
+        }
+    }
+
     /// Runs a measured text again.
     pub fn shown(&self, text: &str, of: &Texts, number: usize) -> Result<ShownText, String> {
         let (ran, _) = self.run_line(&text[of.places[number].clone()])?;
@@ -143,10 +151,7 @@ impl Evidence<'_> {
 
     fn line(&self, text: &str, place: Range<usize>) -> Line {
         match self.run_line(&text[place.clone()]) {
-            Err(why) => {
-                let line = 1 + text[..place.start].matches('\n').count();
-                Line::Unread(format!("line {line}: {}", quoted(&why)))
-            }
+            Err(why) => Line::Unread { place, why },
             Ok((ran, _)) if ran.tokens.len() < 2 => Line::Short,
             Ok((ran, is_cut)) => {
                 let words: Vec<Option<usize>> = ran.tokens.iter().map(|token| token.word).collect();
@@ -189,14 +194,16 @@ impl Evidence<'_> {
 }
 
 impl Texts {
-    fn add(&mut self, line: Line, corpus: &mut Corpus) {
+    fn add(&mut self, line: Line, text: &str, corpus: &mut Corpus) {
         match line {
             Line::Short => self.short += 1,
-            Line::Unread(why) => {
+            Line::Unread { place, why } => {
                 self.unread += 1;
-                self.why_unread.get_or_insert(why);
+                self.why_unread.get_or_insert_with(|| {
+                    let line = 1 + text[..place.start].matches('\n').count();
+                    format!("line {line}: {}", quoted(&why))
+                });
             }
-            Line::Measured { .. } if corpus.bytes() > MEASURES_BYTES_MAX => self.left_out += 1,
             Line::Measured { place, sums, is_cut } => {
                 corpus.add(&sums);
                 self.places.push(place);

@@ -4,6 +4,7 @@
 use std::cell::{OnceCell, RefCell};
 use std::sync::Arc;
 
+use crate::kernel::evidence::live::LiveMap;
 use crate::kernel::sentence_pass::PassCache;
 use crate::kernel::sentence_pass::recorded_check::RecordedCheck;
 use crate::kernel::training::cache::StepCache;
@@ -18,6 +19,8 @@ pub struct Cache {
     pub replaced: OnceCell<Arc<Replaced>>,
     /// The check of the recorded text that is shown.
     pub recorded: RefCell<Option<RecordedCheck>>,
+    /// The map that the learner has asked for.
+    pub map: RefCell<Option<LiveMap>>,
 }
 
 impl Clone for Cache {

@@ -4,6 +4,7 @@
 pub mod cache;
 pub mod commands;
 pub mod corpus;
+mod evidence;
 pub mod live;
 pub mod retraining;
 mod shares;
@@ -166,6 +167,11 @@ impl LessonModel {
             Command::Sentence(command) => self.apply_to_sentences(command, lesson),
             Command::Axes(command) => self.apply_to_axes(command, lesson),
             Command::Senses(command) => self.apply_to_senses(command, lesson),
+            Command::Map => self.start_map(),
+            Command::EndMap => {
+                self.end_map();
+                Ok(())
+            }
             // These commands are applied by the kernel.
             Command::Tour | Command::Undo | Command::Redo | Command::Notebook(_) | Command::Retrain(_) => Ok(()),
         }
@@ -317,6 +323,7 @@ impl LessonModel {
             pretrained: self.pretrained.clone(),
             recorded: pass.frame().recorded().cloned(),
             checked: self.checked(),
+            map: self.map_snapshot(),
             recipe: self.origin.recipe.clone(),
             made_of: self.origin.lesson.clone(),
             replaced: self.replaced(),

@@ -9,6 +9,7 @@ use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::params::{Parameters, TensorId};
 use attune_engine::pretrained::Pretrained;
 
+use crate::kernel::evidence::live::SentenceMap;
 use crate::kernel::sentence_pass::recorded::RecordedPass;
 use crate::kernel::sentence_pass::recorded_check::CheckedText;
 use crate::kernel::sentence_pass::senses::SensesSnapshot;
@@ -64,6 +65,8 @@ pub struct ModelSnapshot {
     pub recorded: Option<Arc<RecordedPass>>,
     /// The findings of the check of a recorded text so far.
     pub checked: Option<Arc<CheckedText>>,
+    /// The map of the sentence, if it was asked for, as far as it is computed.
+    pub map: Option<Arc<SentenceMap>>,
     /// The model before the lesson was trained again.
     pub replaced: Option<Arc<Replaced>>,
 }

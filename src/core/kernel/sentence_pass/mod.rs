@@ -151,6 +151,10 @@ impl SentencePass {
         self.second.as_ref().map(|frame| &frame.sentence)
     }
 
+    pub fn second_frame(&self) -> Option<&Arc<SentenceFrame>> {
+        self.second.as_ref()
+    }
+
     pub fn senses(&self) -> &Senses {
         &self.senses
     }

@@ -1,4 +1,4 @@
-//! What each head does over many texts. Names and pairs are those of HeadVis (Luger et al. 2026), as Neuronpedia's pipeline
+//! Measures of each head over many texts. Names and pairs are those of HeadVis (Luger et al. 2026), as Neuronpedia's pipeline
 //! computes them, without its samples: every text counts.
 //!
 //! | measure | definition |
@@ -119,7 +119,7 @@ impl HeadSums {
     }
 }
 
-/// What is kept of a head on one text, for distributions: the largest weight and attune's own measures.
+/// The measures of a head on one text, for distributions: the largest weight and attune's own measures.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Shares {
     largest: f32,
@@ -166,7 +166,7 @@ pub struct RankedText {
     pub largest: f64,
 }
 
-/// What is said of a head.
+/// All measures of a head over the texts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeadOverTexts {
     pub own: f64,
@@ -229,7 +229,7 @@ impl Corpus {
         }
     }
 
-    /// Computes what is said of a head. `name` returns the text of a word, by which equal ones are ordered.
+    /// Computes the measures of a head. `name` returns the text of a word, by which equal ones are ordered.
     ///
     /// # Panics
     /// If there are no texts, or there is no such head.

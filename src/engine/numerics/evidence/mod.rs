@@ -32,7 +32,7 @@ pub struct Question {
     pub against: usize,
 }
 
-/// What a pass answers to a [`Question`].
+/// The answer of a pass to a [`Question`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Asked {
     /// `z_p[a] − z_p[b]`

@@ -168,17 +168,7 @@ impl<S: Scalar> SplitPass<'_, S> {
         let sources = self.sources(block);
         let left = self.projected(block, &queries, &turns, &[query]).remove(0);
         let seen: Vec<usize> = (0..of_head.weights.cols()).filter(|key| sees(*key)).collect();
-        let chunk = (NUMBERS_AT_ONCE / (sources.len() * layer.width)).max(1);
-        let mut mean = Matrix::zeros(sources.len(), layer.key_width);
-        let mut right = Matrix::zeros(sources.len(), layer.key_width);
-        for places in seen.chunks(chunk) {
-            for (place, found) in places.iter().zip(self.projected(block, &keys, &turns, places)) {
-                add_scaled(mean.flat_mut(), 1.0 / seen.len() as f64, found.flat());
-                if *place == key {
-                    right = found;
-                }
-            }
-        }
+        let [right, mean] = self.keys_and_mean(block, &keys, &turns, (key, &seen));
         let table = |right: &Matrix<f64>| {
             Matrix::from_fn(sources.len(), sources.len(), |a, c| scale * dot(left.row(a), right.row(c)))
         };
@@ -201,6 +191,29 @@ impl<S: Scalar> SplitPass<'_, S> {
             pairs,
             relative,
         })
+    }
+
+    /// Computes what each source puts into a key, and the mean of that over all keys that are seen, (sources, d_k).
+    fn keys_and_mean(
+        &self,
+        block: usize,
+        keys: &Side,
+        turns: &Turns<f64>,
+        (key, seen): (usize, &[usize]),
+    ) -> [Matrix<f64>; 2] {
+        let layer = &self.model.architecture.blocks[block].attention;
+        let sources = self.sources(block).len();
+        let [mut own, mut mean] = [(); 2].map(|()| Matrix::zeros(sources, layer.key_width));
+        let at_once = (NUMBERS_AT_ONCE / (sources * layer.width)).max(1);
+        for places in seen.chunks(at_once) {
+            for (place, found) in places.iter().zip(self.projected(block, keys, turns, places)) {
+                add_scaled(mean.flat_mut(), 1.0 / seen.len() as f64, found.flat());
+                if *place == key {
+                    own = found;
+                }
+            }
+        }
+        [own, mean]
     }
 
     /// Returns the sources of what a block reads: the word, its position, block by block the heads and the feed-forward layer,
@@ -393,10 +406,7 @@ impl<S: Scalar> SplitPass<'_, S> {
         value: impl Fn(usize) -> f64,
         mut gradient: Vec<f64>,
     ) -> Vec<SourceValue> {
-        let is_head = |source: &Source| matches!(source, Source::Head { .. });
-        let whole = sources.iter().enumerate().filter(|(_, source)| !is_head(source));
-        let mut values: Vec<SourceValue> =
-            whole.map(|(at, &source)| SourceValue { source, word: None, value: value(at) }).collect();
+        let mut values: Vec<SourceValue> = without_heads(sources, value).collect();
         let blocks = &self.model.architecture.blocks;
         let held = |number: usize, names, whole: &Matrix<S>| {
             Held::of(blocks[number].norm_form, self.affine(number, names), &wide(whole.row(place)))
@@ -449,6 +459,12 @@ impl<S: Scalar> SplitPass<'_, S> {
             }));
         }
     }
+}
+
+/// Returns the values of the sources that are no heads.
+fn without_heads(sources: &[Source], value: impl Fn(usize) -> f64) -> impl Iterator<Item = SourceValue> {
+    let whole = sources.iter().enumerate().filter(|(_, source)| !matches!(source, Source::Head { .. }));
+    whole.map(move |(at, &source)| SourceValue { source, word: None, value: value(at) })
 }
 
 const ATTENTION_NORM: [TensorName; 2] = [TensorName::AttentionNormGain, TensorName::AttentionNormBias];

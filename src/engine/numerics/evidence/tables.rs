@@ -1,4 +1,4 @@
-//! What a head compares and what it writes, from its weights alone, and which heads compose (Elhage et al. 2021, *A
+//! Tables of what a head compares and writes, from its weights alone, and the composition of heads (Elhage et al. 2021, *A
 //! Mathematical Framework for Transformer Circuits*). Rows are vectors, so the paper's matrices are transposed.
 //!
 //! ```text
@@ -338,7 +338,7 @@ impl<S: Scalar> HeadTables<'_, S> {
     }
 }
 
-/// What a head does to the vector that it reads, as `A Bᵀ`.
+/// The map that a head applies to the vector that it reads, as `A Bᵀ`.
 struct HeadRead {
     a: Matrix<f64>,
     /// `Bᵀ B`

@@ -19,7 +19,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::Watch;
 use super::gradient::AnswerOf;
 use super::maps::Setting;
+use crate::numerics::block::BlockConfig;
 use crate::numerics::contributions::{BlockPart, Contributions};
+use crate::numerics::model::activations::{BlockActivations, HeadActivations};
 use crate::numerics::model::attribution::TermOf;
 use crate::numerics::model::onward::Onward;
 use crate::numerics::parallel::{available, map};
@@ -83,13 +85,9 @@ pub fn steps(tokens: usize, blocks: usize) -> usize {
 pub fn word_table<S: Scalar>(setting: &Setting<'_, S>, watch: Watch<'_>) -> Option<WordTable> {
     use WordMeasure::*;
     let Setting { model, parameters, sentence, own, question, .. } = *setting;
-    let (tokens, place) = (own.input.rows(), question.place);
-    let done = AtomicUsize::new(0);
+    let (tokens, done) = (own.input.rows(), AtomicUsize::new(0));
     let step = |count: usize| watch(done.fetch_add(count, Ordering::Relaxed) + count);
-    let blocks = model.architecture.blocks.iter().enumerate().zip(&own.blocks);
-    let contributions: Vec<Arc<Contributions<S>>> = blocks
-        .map(|((number, config), block)| Arc::new(Contributions::of(config, number, parameters, block, &[])))
-        .collect();
+    let contributions = contributions(setting);
     let mut measures = of_weights(setting);
     measures.push((Lengths, lengths(setting, &contributions)));
     let direct = direct(setting, &contributions);
@@ -103,12 +101,43 @@ pub fn word_table<S: Scalar>(setting: &Setting<'_, S>, watch: Watch<'_>) -> Opti
     let before = done.load(Ordering::Relaxed);
     measures.push((Integrated, answer.integrated(&blank, &statics, STEPS, &|steps| watch(before + steps))?));
     done.store(before + STEPS, Ordering::Relaxed);
-    let difference = setting.ask(&own.output).difference;
-    let of_statics = |statics: Matrix<S>| {
-        let input = model.input_of(parameters, sentence, statics);
-        setting.ask(&Onward::new(model, parameters, sentence).from(0, input)).difference
+    let [cut, blank_words] = of_changed_words(setting, &statics, &mean, &step)?;
+    measures.extend([(Cut, cut), (Blank, blank_words)]);
+    let seen = if model.is_causal() { question.place + 1 } else { tokens };
+    measures.iter_mut().for_each(|(_, values)| values.truncate(seen));
+    Some(WordTable {
+        difference: setting.ask(&own.output).difference,
+        nothing: of_statics(setting, blank),
+        measures,
+        direct_rest: direct.map(|(_, rest)| rest),
+    })
+}
+
+fn contributions<S: Scalar>(setting: &Setting<'_, S>) -> Vec<Arc<Contributions<S>>> {
+    let blocks = setting.model.architecture.blocks.iter().enumerate().zip(&setting.own.blocks);
+    let of = |((number, config), block): ((usize, &BlockConfig), &Arc<BlockActivations<S>>)| {
+        Arc::new(Contributions::of(config, number, setting.parameters, block, &[]))
     };
-    let words: Vec<usize> = (0..tokens).collect();
+    blocks.map(of).collect()
+}
+
+/// Computes the difference of a pass from static vectors (T, D).
+fn of_statics<S: Scalar>(setting: &Setting<'_, S>, statics: Matrix<S>) -> f64 {
+    let Setting { model, parameters, sentence, .. } = *setting;
+    let input = model.input_of(parameters, sentence, statics);
+    setting.ask(&Onward::new(model, parameters, sentence).from(0, input)).difference
+}
+
+/// Computes *cut* and *blank* of all words.
+fn of_changed_words<S: Scalar>(
+    setting: &Setting<'_, S>,
+    statics: &Matrix<S>,
+    mean: &[S],
+    step: &(dyn Fn(usize) -> bool + Sync),
+) -> Option<[Vec<f64>; 2]> {
+    let Setting { model, parameters, sentence, own, .. } = *setting;
+    let difference = setting.ask(&own.output).difference;
+    let words: Vec<usize> = (0..statics.rows()).collect();
     let each = |change: &(dyn Fn(usize) -> f64 + Sync)| -> Option<Vec<f64>> {
         let found = map(&words, available(), |word| step(1).then(|| difference - change(*word)));
         found.into_iter().collect()
@@ -117,17 +146,12 @@ pub fn word_table<S: Scalar>(setting: &Setting<'_, S>, watch: Watch<'_>) -> Opti
         let output = Onward::new(model, parameters, sentence).without_value(word, (*own.input).clone());
         setting.ask(&output).difference
     };
-    let blank_word = |word: usize| {
+    let blank = |word: usize| {
         let mut changed = statics.clone();
-        changed.row_mut(word).copy_from_slice(&mean);
-        of_statics(changed)
+        changed.row_mut(word).copy_from_slice(mean);
+        of_statics(setting, changed)
     };
-    measures.push((Cut, each(&cut)?));
-    measures.push((Blank, each(&blank_word)?));
-    let seen = if model.is_causal() { place + 1 } else { tokens };
-    measures.iter_mut().for_each(|(_, values)| values.truncate(seen));
-    let nothing = of_statics(blank);
-    Some(WordTable { difference, nothing, measures, direct_rest: direct.map(|(_, rest)| rest) })
+    Some([each(&cut)?, each(&blank)?])
 }
 
 /// Computes the measures that need only weights.
@@ -146,9 +170,7 @@ fn of_weights<S: Scalar>(setting: &Setting<'_, S>) -> Vec<(WordMeasure, Vec<f64>
 }
 
 /// Computes the mean weights (T, T) of some heads.
-fn mean_weights<'a, S: Scalar + 'a>(
-    heads: impl ExactSizeIterator<Item = &'a crate::numerics::model::activations::HeadActivations<S>>,
-) -> Matrix<f64> {
+fn mean_weights<'a, S: Scalar + 'a>(heads: impl ExactSizeIterator<Item = &'a HeadActivations<S>>) -> Matrix<f64> {
     let share = 1.0 / heads.len() as f64;
     let mut sum: Option<Matrix<f64>> = None;
     for head in heads {

@@ -14,7 +14,7 @@ use crate::numerics::simd::vectorized;
 use crate::numerics::vectors::{add_scaled, centroid};
 use crate::numerics::{Matrix, Scalar};
 
-/// What a head reads: its queries, keys or values.
+/// One of the three projections of a head: queries, keys or values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Projected {
     Query,
@@ -215,8 +215,8 @@ impl<'a, S: Scalar> Onward<'a, S> {
         keeps_forward: bool,
     ) -> Matrix<S> {
         let mut x = (*kept[first].as_ref().input).clone();
-        for block in first..until {
-            let of_kept = kept[block].as_ref();
+        for (block, of_kept) in kept.iter().enumerate().take(until).skip(first) {
+            let of_kept = of_kept.as_ref();
             let forward = (keeps_forward && self.config(block).feed_forward.is_some())
                 .then(|| of_kept.forwarded(self.config(block)));
             let own = mixes_of(of_kept);

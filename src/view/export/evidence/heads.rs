@@ -158,15 +158,29 @@ pub fn tables_text(tables: &Tables) -> String {
             text.push_str("  (of static words; above layer 1 this is one of many ways into the head)\n");
         }
     }
+    text.push_str(&composition_text(tables));
+    if let Some(copying) = &tables.copying {
+        let heads = copying.iter().map(Vec::len).max().unwrap_or(0);
+        let row =
+            |(layer, row): (usize, &Vec<f64>)| (format!("layer {layer}"), row.iter().copied().map(Some).collect());
+        let rows: Vec<_> = (1..).zip(copying).map(row).collect();
+        text.push_str("\nCopying (1: what is read is written, -1: it is avoided)\n");
+        text.push_str(&grid_text("head", &super::counted_from_one(heads), &rows, 2));
+    }
+    text
+}
+
+/// Returns the pairs of heads that compose most, by queries, keys and values.
+fn composition_text(tables: &Tables) -> String {
+    let mut text = String::new();
     let _ = write!(text, "\nComposition of heads; unrelated ones have {:.3}", tables.chance);
     text.push_str(if tables.is_whole {
         "\n"
     } else {
         "; of pairs with these heads only, because the model has many\n"
     });
-    let parts: [(&str, fn(&Composition) -> f64); 3] =
-        [("queries", |of| of.query), ("keys", |of| of.key), ("values", |of| of.value)];
-    for (name, value) in parts {
+    for (part, name) in ["queries", "keys", "values"].into_iter().enumerate() {
+        let value = |of: &Composition| [of.query, of.key, of.value][part];
         let mut all: Vec<&Composition> = tables.composition.iter().collect();
         all.sort_by(|a, b| value(b).total_cmp(&value(a)));
         let pair = |of: &&Composition| {
@@ -175,14 +189,6 @@ pub fn tables_text(tables: &Tables) -> String {
         };
         let listed: Vec<String> = all.iter().take(PAIRS).map(pair).collect();
         let _ = writeln!(text, "  {name:<8} {}", listed.join(", "));
-    }
-    if let Some(copying) = &tables.copying {
-        let heads = copying.iter().map(Vec::len).max().unwrap_or(0);
-        let row =
-            |(layer, row): (usize, &Vec<f64>)| (format!("layer {layer}"), row.iter().copied().map(Some).collect());
-        let rows: Vec<_> = (1..).zip(copying).map(row).collect();
-        text.push_str("\nCopying (1: what is read is written, -1: it is avoided)\n");
-        text.push_str(&grid_text("head", &super::counted_from_one(heads), &rows, 2));
     }
     text
 }

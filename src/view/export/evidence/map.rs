@@ -62,8 +62,7 @@ pub fn map_text(maps: &Maps) -> String {
         let _ = write!(text, "\n{title}\n{of}");
     };
     if let Some(words) = &difference.words {
-        let title =
-            "A token's vector before a layer is that of the second sentence (0: as the sentence, 1: as the second)";
+        let title = "A token's vector before a layer, from the second sentence (0: as the sentence, 1: as the second)";
         table(title, of_tokens(tokens, words));
     }
     if let Some(heads) = &difference.heads {

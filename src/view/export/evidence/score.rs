@@ -77,24 +77,9 @@ pub fn score_text(score: &Score) -> String {
         let _ = write!(text, ", and {added:.4} for the distance");
     }
     text.push('\n');
-    let mut pairs = |title: &str, table: &Matrix<f64>| {
-        let _ = writeln!(text, "\n{title}");
-        let mut all: Vec<(usize, usize, f64)> = (0..table.rows())
-            .flat_map(|a| (0..table.cols()).map(move |c| (a, c)))
-            .map(|(a, c)| (a, c, table.get(a, c)))
-            .collect();
-        all.sort_by(|a, b| b.2.abs().total_cmp(&a.2.abs()));
-        for (a, c, value) in all.iter().take(LISTED) {
-            let (of_query, of_key) = (named(split.sources[*a]), named(split.key_sources[*c]));
-            let _ = writeln!(text, "{value:>10.4}  {of_query:<18} x  {of_key}");
-        }
-        let rest: f64 = all.iter().skip(LISTED).map(|(_, _, value)| value).sum();
-        let sum: f64 = table.flat().iter().sum();
-        let others = all.len().saturating_sub(LISTED);
-        let _ = writeln!(text, "{rest:>10.4}  all {others} other pairs\n{sum:>10.4}  together");
-    };
-    pairs("Pairs, query x key, above their mean over all keys that the query sees", &split.relative);
-    pairs("Pairs, which add up to the score", &split.pairs);
+    let title = "Pairs, query x key, above their mean over all keys that the query sees";
+    text.push_str(&pairs_text(title, split, &split.relative));
+    text.push_str(&pairs_text("Pairs, which add up to the score", split, &split.pairs));
     for (title, values) in [("query", &split.query_words), ("key", &split.key_words)] {
         let _ = writeln!(text, "\nParts of the {title}, over all parts of the other side");
         for SourceValue { source, word, value } in values.iter().take(LISTED) {
@@ -102,5 +87,24 @@ pub fn score_text(score: &Score) -> String {
             let _ = writeln!(text, "{value:>10.4}  {}{from}", named(*source));
         }
     }
+    text
+}
+
+/// Returns the largest pairs of a table, and the sums of the others and of all.
+fn pairs_text(title: &str, split: &SplitScore, table: &Matrix<f64>) -> String {
+    let mut text = format!("\n{title}\n");
+    let mut all: Vec<(usize, usize, f64)> = (0..table.rows())
+        .flat_map(|a| (0..table.cols()).map(move |c| (a, c)))
+        .map(|(a, c)| (a, c, table.get(a, c)))
+        .collect();
+    all.sort_by(|a, b| b.2.abs().total_cmp(&a.2.abs()));
+    for (a, c, value) in all.iter().take(LISTED) {
+        let (of_query, of_key) = (named(split.sources[*a]), named(split.key_sources[*c]));
+        let _ = writeln!(text, "{value:>10.4}  {of_query:<18} x  {of_key}");
+    }
+    let rest: f64 = all.iter().skip(LISTED).map(|(_, _, value)| value).sum();
+    let sum: f64 = table.flat().iter().sum();
+    let others = all.len().saturating_sub(LISTED);
+    let _ = writeln!(text, "{rest:>10.4}  all {others} other pairs\n{sum:>10.4}  together");
     text
 }

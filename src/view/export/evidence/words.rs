@@ -4,31 +4,51 @@ use std::fmt::Write as _;
 
 use attune_core::kernel::evidence::words::Words;
 use attune_engine::numerics::evidence::words::WordMeasure;
-use serde_json::{Map, Value, json};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
 
 use super::{grid_text, number, number_or_null, numbered, numbers, token_name};
 
-/// Returns the measures as a JSON object.
-pub fn words_json(words: &Words) -> Value {
-    let table = &words.table;
-    let measures: Map<String, Value> =
-        table.measures.iter().map(|(measure, values)| (measure.name().to_owned(), numbers(values))).collect();
-    let row = |row: &Vec<Option<f64>>| row.iter().map(|value| number_or_null(*value)).collect::<Value>();
-    let mut object = json!({
-        "tokens": words.tokens,
-        "place": words.place,
-        "answer": words.answer,
-        "against": words.against,
-        "difference": number(table.difference),
-        "nothing": number(table.nothing),
-        "measures": measures,
-        "ranked": words.ranked,
-        "spearman": words.spearman.iter().map(row).collect::<Value>(),
-    });
-    if let (Some(rest), Some(object)) = (table.direct_rest, object.as_object_mut()) {
-        object.insert("direct_rest".to_owned(), number(rest));
+/// The measures as a JSON object, in the order of the definitions, which is that of the correlations too.
+#[derive(Serialize)]
+struct WordsJson<'a> {
+    tokens: &'a [String],
+    place: usize,
+    answer: &'a str,
+    against: &'a str,
+    difference: Value,
+    nothing: Value,
+    measures: Measures<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    direct_rest: Option<Value>,
+    ranked: &'a [usize],
+    spearman: Value,
+}
+
+struct Measures<'a>(&'a [(WordMeasure, Vec<f64>)]);
+
+impl Serialize for Measures<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(measure, values)| (measure.name(), numbers(values))))
     }
-    object
+}
+
+/// Returns the measures as a JSON object.
+pub fn words_json(words: &Words) -> impl Serialize {
+    let Words { tokens, place, answer, against, table, ranked, spearman } = words;
+    let row = |row: &Vec<Option<f64>>| row.iter().map(|value| number_or_null(*value)).collect::<Value>();
+    WordsJson {
+        tokens,
+        place: *place,
+        answer,
+        against,
+        difference: number(table.difference),
+        nothing: number(table.nothing),
+        measures: Measures(&table.measures),
+        direct_rest: table.direct_rest.map(number),
+        ranked,
+        spearman: spearman.iter().map(row).collect(),
+    }
 }
 
 /// Returns a measure's name for a narrow column.

@@ -1,0 +1,123 @@
+//! The maps of *Intervene*: a button that starts them, and heat maps that fill while they are computed. A click in a cell makes
+//! that change.
+
+use attune_core::kernel::command::Command;
+use attune_core::kernel::evidence::live::SentenceMap;
+use attune_ui::theme::{self, Palette, size};
+use attune_ui::widgets::controls::led_by_arrows;
+use attune_ui::widgets::heat::{Heat, paint_slanted, reach, text_width};
+use attune_view::panels::intervene::maps;
+use attune_view::sheet::grid::Grid;
+use attune_view::view_model::what_if::{MapKind, WhatIfModel};
+use egui::{Align2, Button, Key, Label, Response, RichText, ScrollArea, Sense, Ui, Vec2, WidgetInfo, WidgetType};
+
+/// Shows the button and the maps.
+pub(crate) fn maps_ui(ui: &mut Ui, model: &WhatIfModel) -> Option<Command> {
+    let mut command = None;
+    ui.horizontal(|ui| {
+        ui.label(RichText::new("Maps").font(theme::strong(size::BODY)));
+        command = button_ui(ui, model.map.as_deref());
+    });
+    if let Some(title) = model.map_title() {
+        ui.add(Label::new(title).wrap());
+    }
+    for (kind, grid) in maps(model) {
+        ui.label(RichText::new(&grid.title).size(size::SMALL));
+        let scroll = ScrollArea::horizontal().id_salt(&grid.title);
+        let clicked = scroll.show(ui, |ui| grid_ui(ui, &grid)).inner;
+        command = clicked.and_then(|(layer, place)| model.map_command(kind, layer, place)).or(command);
+        if kind == MapKind::Words {
+            ui.weak(RichText::new("Click a cell to patch that vector in.").size(size::SMALL));
+        }
+    }
+    command
+}
+
+fn button_ui(ui: &mut Ui, map: Option<&SentenceMap>) -> Option<Command> {
+    const TIP: &str = "Computes what each vector and each head of the second sentence does to the answer, one at a time; \
+        without a second sentence, what each head does that is off";
+    let running = map.filter(|map| map.progress.done < map.progress.of);
+    let (name, tip, command) = match running {
+        Some(_) => ("Stop", "Ends the map and removes it", Command::EndMap),
+        None => ("Map", TIP, Command::Map),
+    };
+    let clicked = ui.add(Button::new(name)).on_hover_text(tip).clicked();
+    if let Some(SentenceMap { progress, .. }) = running {
+        ui.weak(format!("{} of {}", progress.done, progress.of));
+    }
+    clicked.then_some(command)
+}
+
+/// Shows a map, and returns the cell that was clicked, or chosen with Space.
+fn grid_ui(ui: &mut Ui, grid: &Grid) -> Option<(usize, usize)> {
+    const WIDTH: (f32, f32) = (13.0, 26.0);
+    /// Least height of a cell, with room for the name of its row.
+    const HEIGHT: f32 = 16.0;
+    let (rows, cols) = (grid.rows.len(), grid.cols.len());
+    if rows == 0 || cols == 0 {
+        return None;
+    }
+    let widest = |names: &[String]| names.iter().map(|name| text_width(ui, name)).fold(0.0, f32::max);
+    let (left, top) = (widest(&grid.rows) + size::GAP, reach(widest(&grid.cols)).y + size::LABEL);
+    let lean = grid.cols.last().map_or(0.0, |name| reach(text_width(ui, name)).x);
+    let cell = ((ui.available_width() - left - lean) / cols as f32).clamp(WIDTH.0, WIDTH.1).floor();
+    let cell = Vec2::new(cell, cell.max(HEIGHT));
+    let whole = Vec2::new(left + cols as f32 * cell.x + lean, top + rows as f32 * cell.y);
+    let (rect, _) = ui.allocate_exact_size(whole, Sense::hover());
+    let heat = Heat { origin: rect.min + Vec2::new(left, top), cell, rows, cols };
+    let response = ui.interact(heat.rect(), ui.id().with(&grid.title), Sense::click());
+    paint(ui, grid, &heat);
+    let pointed = response.hover_pos().and_then(|pointer| heat.at(pointer));
+    let [cursor, chosen] = led(ui, &heat, &response);
+    let told = pointed.or(cursor).map(|(row, col)| grid.say(row, col));
+    response.widget_info(|| {
+        let mut info = WidgetInfo::labeled(WidgetType::Other, true, grid.name());
+        info.current_text_value.clone_from(&told);
+        info
+    });
+    let clicked = response.clicked().then_some(pointed).flatten();
+    if let Some(told) = told {
+        response.on_hover_text_at_pointer(told);
+    }
+    clicked.or(chosen)
+}
+
+fn paint(ui: &Ui, grid: &Grid, heat: &Heat) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let painter = ui.painter();
+    for (row, col) in (0..heat.rows).flat_map(|row| (0..heat.cols).map(move |col| (row, col))) {
+        let fill = grid.value(row, col).map_or(palette.raised, |value| palette.diverging(grid.share(value)));
+        heat.paint_cell(painter, row, col, fill);
+    }
+    let font = || theme::plain(size::SMALL);
+    for (row, name) in grid.rows.iter().enumerate() {
+        let at = heat.cell_rect(row, 0).left_center() - Vec2::new(size::GAP_TIGHT, 0.0);
+        painter.text(at, Align2::RIGHT_CENTER, name, font(), palette.ink_soft);
+    }
+    for (col, name) in grid.cols.iter().enumerate() {
+        let galley = painter.layout_no_wrap(name.clone(), font(), palette.ink_soft);
+        let foot = heat.cell_rect(0, col).center_top() - Vec2::new(0.0, size::GAP_TIGHT);
+        paint_slanted(painter, foot, galley, palette.ink_soft);
+    }
+}
+
+/// With the keyboard on the map, arrows go from cell to cell and Space chooses one. Returns the cell that
+/// has the keyboard, and the cell if it is chosen.
+fn led(ui: &Ui, heat: &Heat, response: &Response) -> [Option<(usize, usize)>; 2] {
+    let id = response.id.with("cursor");
+    if response.clicked() {
+        response.request_focus();
+        let clicked = response.interact_pointer_pos().and_then(|pointer| heat.at(pointer));
+        ui.data_mut(|data| data.insert_temp(id, clicked.unwrap_or_default()));
+    }
+    if !response.has_focus() {
+        return [None, None];
+    }
+    let before = ui.data(|data| data.get_temp(id)).unwrap_or((0_usize, 0_usize));
+    let before = (before.0.min(heat.rows - 1), before.1.min(heat.cols - 1));
+    let cursor = led_by_arrows(ui, response, before, heat.rows, heat.cols);
+    ui.data_mut(|data| data.insert_temp(id, cursor));
+    heat.outline(ui.painter(), heat.cell_rect(cursor.0, cursor.1), Palette::of(ui.visuals().dark_mode).accent);
+    let is_chosen = ui.input(|input| input.key_pressed(Key::Space));
+    [Some(cursor), is_chosen.then_some(cursor)]
+}

@@ -1,0 +1,143 @@
+//! The map of the sentence on the stage, which fills while the worker computes it: what each vector and each head of the second
+//! sentence does to the answer, or without one what each head does that is off.
+
+use std::sync::Arc;
+
+use attune_engine::numerics::evidence::maps::{Change, Setting};
+use attune_engine::numerics::evidence::{Asked, Question};
+use attune_engine::numerics::params::Parameters;
+
+use super::map::{Grid, NumberMaps, number_maps};
+use super::{Evidence, Ran};
+use crate::kernel::sentence_pass::sentence::SentenceFrame;
+use crate::kernel::values::Progress;
+
+/// Passes of a piece of work: a few milliseconds on a small model.
+const AT_ONCE: usize = 8;
+
+/// The subject of a map: the sentence on the stage, the second sentence and the weights.
+#[derive(Clone, Debug)]
+pub struct Mapped {
+    pub frame: Arc<SentenceFrame>,
+    pub second: Option<Arc<SentenceFrame>>,
+    pub parameters: Arc<Parameters<f32>>,
+}
+
+impl Mapped {
+    fn is_same(&self, other: &Self) -> bool {
+        let has_second = match (&self.second, &other.second) {
+            (Some(own), Some(other)) => Arc::ptr_eq(own, other),
+            (own, other) => own.is_none() && other.is_none(),
+        };
+        has_second && Arc::ptr_eq(&self.frame, &other.frame) && Arc::ptr_eq(&self.parameters, &other.parameters)
+    }
+}
+
+/// A map that is being computed, or is complete.
+pub struct LiveMap {
+    of: Mapped,
+    ran: Ran,
+    other: Option<Ran>,
+    question: Question,
+    /// The difference of logits in the sentence, and in the second; NaN without one.
+    ends: [f64; 2],
+    changes: Vec<Change>,
+    found: Vec<Asked>,
+}
+
+/// A map as far as it is computed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SentenceMap {
+    pub place: usize,
+    pub answer: String,
+    pub against: String,
+    /// The difference of logits in the sentence, and in the second.
+    pub sentence: f64,
+    pub second: Option<f64>,
+    /// Shares of the way to the second sentence by layer and token, and by layer and head; without a second sentence
+    /// `heads` are the changes by heads that are off.
+    pub words: Option<Grid>,
+    pub heads: Grid,
+    pub progress: Progress,
+}
+
+impl LiveMap {
+    /// Begins the map of the sentence on the stage, with the weights in use.
+    ///
+    /// # Errors
+    /// In words for the learner, if there is no answer to map.
+    pub fn of(of: Mapped, evidence: Evidence<'_>) -> Result<Self, String> {
+        let ran = evidence.run_frame(&of.frame);
+        let other = of.second.as_deref().map(|second| evidence.run_frame(second));
+        let place = evidence.place(&ran.tokens, None).map_err(|_| {
+            "a map is of an answer, and this sentence has no hidden word at which the model answers".to_owned()
+        })?;
+        if let Some(other) = other.as_ref().filter(|other| other.tokens.len() != ran.tokens.len()) {
+            let (own, other) = (ran.tokens.len(), other.tokens.len());
+            return Err(format!("the sentences have {own} and {other} tokens, but a map exchanges tokens by place"));
+        }
+        let own = evidence.likeliest(&ran, place, 2);
+        let answer = other.as_ref().map_or(own[0], |other| evidence.likeliest(other, place, 1)[0]);
+        let against = if other.is_some() { own[0] } else { own[own.len() - 1] };
+        if answer == against {
+            return Err("both sentences have the same answer, so there is nothing to map".to_owned());
+        }
+        let question = Question { place, answer, against };
+        let (ends, changes, found) = ([f64::NAN; 2], Vec::new(), Vec::new());
+        let mut map = Self { of, ran, other, question, ends, changes, found };
+        let is_shown = |change: &Change| match change {
+            Change::Word { .. } | Change::Head { .. } => true,
+            Change::Off { .. } => map.other.is_none(),
+            Change::Mean { .. } => false,
+        };
+        map.changes = map.setting(evidence).changes().into_iter().filter(is_shown).collect();
+        let setting = map.setting(evidence);
+        let ask = |ran: &Ran| setting.ask(&ran.activations.output).difference;
+        map.ends = [ask(&map.ran), map.other.as_ref().map_or(f64::NAN, ask)];
+        Ok(map)
+    }
+
+    /// Returns whether it is the map of what is on the stage.
+    pub fn is_of(&self, of: &Mapped) -> bool {
+        self.of.is_same(of)
+    }
+
+    pub fn is_done(&self) -> bool {
+        self.found.len() == self.changes.len()
+    }
+
+    /// Computes the next cells.
+    pub fn advance(&mut self, evidence: Evidence<'_>) {
+        let next = &self.changes[self.found.len()..self.changes.len().min(self.found.len() + AT_ONCE)];
+        let found = self.setting(evidence).answers(next, &|_| true);
+        self.found.extend(found.into_iter().flatten());
+    }
+
+    /// Returns the map as far as it is computed.
+    pub fn snapshot(&self, evidence: Evidence<'_>) -> SentenceMap {
+        let [sentence, second] = self.ends;
+        let maps = number_maps(&self.changes, &self.found, self.ends, |of| of.difference, 0.0);
+        let NumberMaps { words, heads, off, .. } = maps;
+        SentenceMap {
+            place: self.question.place,
+            answer: evidence.named(self.question.answer),
+            against: evidence.named(self.question.against),
+            sentence,
+            second: self.other.is_some().then_some(second),
+            words,
+            heads: heads.unwrap_or(off),
+            progress: Progress { done: self.found.len(), of: self.changes.len() },
+        }
+    }
+
+    fn setting<'s>(&'s self, evidence: Evidence<'s>) -> Setting<'s, f32> {
+        Setting {
+            model: evidence.model,
+            parameters: evidence.parameters,
+            sentence: &self.ran.input,
+            own: &self.ran.activations,
+            second: self.other.as_ref().map(|other| &other.activations),
+            question: self.question,
+        }
+    }
+}

@@ -12,7 +12,6 @@ use attune_core::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot, S
 use attune_core::lesson::schema::Objective;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::activation::Activation;
-use attune_engine::numerics::attention::distances::DistanceForm;
 use attune_engine::numerics::attention::{AttentionConfig, HeadMode, Mask, Rotary, Window};
 use attune_engine::numerics::block::{BlockConfig, Branches, Norm};
 use attune_engine::numerics::model::activations::{Interventions, Patch};
@@ -180,9 +179,6 @@ fn add_attention<M: SerializeMap>(map: &mut Entries<M>, layer: &AttentionConfig)
     map.some("window", (layer.window != Window::ALL).then_some([layer.window.before, layer.window.after]))?;
     // These properties change the formula of scores in ways that `scale` does not express.
     map.some("distances", layer.distances.map(|form| form.tokens))?;
-    let columns = |form: DistanceForm| (0..form.count()).map(|distance| form.column_of(distance)).collect::<Vec<_>>();
-    map.some("distance_columns", layer.distances.filter(|form| form.buckets.is_some()).map(columns))?;
-    map.some("distance_table", layer.distances.and_then(|form| form.table))?;
     let is_needed = layer.distances.is_some() || layer.score_cap.is_some();
     map.some("temperature", is_needed.then_some(layer.temperature))?;
     map.add("mask", layer.mask.to_string())?;

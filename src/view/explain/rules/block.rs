@@ -4,9 +4,8 @@ use std::ops::Range;
 
 use attune_engine::numerics::block::{BlockConfig, Branches, Norm};
 use attune_engine::numerics::contributions::BlockPart;
-use attune_engine::numerics::model::Tower;
 use attune_engine::numerics::model::activations::Patch;
-use attune_engine::numerics::norm::{NormForm, NormKind};
+use attune_engine::numerics::norm::NormKind;
 use attune_engine::numerics::params::{TensorId, TensorName};
 use attune_engine::numerics::positions::Positions;
 use attune_engine::quantity::{Entry, Quantity};
@@ -59,12 +58,6 @@ impl EntryReader<'_> {
         let is_of_words = self.is_first(block) && !self.is_of_source(block) && self.patch_of(block, token).is_none();
         let is_post = config.norm == Norm::Post;
         let of_block = |quantity: Quantity| quantity.of_block(block, [0, 0]);
-        if entry.quantity == Quantity::Input && self.is_first(block) && self.is_of_source(block) {
-            // The sum of the source's embeddings is no quantity of its own.
-            let names = self.model.architecture.embedding_norm_of(Tower::Source)?.map(|id| id.name);
-            let row = self.embeddings(block, token, 0, "_d");
-            return Some(self.normed_row("x_i", row, block, names, [token, dim]));
-        }
         let (symbol, first, names) = match entry.quantity {
             Quantity::Final => ("", Quantity::Output.of_block(self.last_block(), [0, 0]), FINAL_NORM),
             Quantity::Input if self.model.architecture.embedding_norm && is_of_words => {
@@ -78,64 +71,38 @@ impl EntryReader<'_> {
             Quantity::Output if is_post && config.attention_norm => ("y_i", of_block(Quantity::Summed), ATTENTION_NORM),
             _ => return None,
         };
-        Some(self.normed_row(symbol, at(first, "id"), block, names, [token, dim]))
-    }
-
-    /// Returns the rule of an entry of a row after a norm with these names.
-    fn normed_row(
-        &self,
-        symbol: &str,
-        row: Expr,
-        block: usize,
-        names: [TensorName; 2],
-        [token, dim]: [usize; 2],
-    ) -> Rule {
-        let form = if names[0].is_of_a_block() { self.form_of(block) } else { self.model.architecture.norm_form };
+        let form = if names[0].is_of_a_block() { config.norm_form } else { self.model.architecture.norm_form };
+        let row = at(first, "id");
         let latex = call("Norm", &print(&row));
         let normed = RowStatistics::norm_row(form, row, ('d', self.width()), in_block(names, block));
         let definition = format!("{latex}_d = {}", print_with("d", &normed));
         let normed = normed.printed(latex).with_definition(definition);
-        Rule::new(symbol, normed, Bound::default().with('i', token).with('d', dim))
-    }
-
-    /// Returns the form of a block's norms.
-    fn form_of(&self, block: usize) -> NormForm {
-        self.config(block).map_or(self.model.architecture.norm_form, |config| config.norm_form)
+        Some(Rule::new(symbol, normed, Bound::default().with('i', token).with('d', dim)))
     }
 
     /// Returns the rule of a wave of the fixed positions.
     pub(super) fn position(&self, place: usize, dim: usize) -> Rule {
         const BASE: f64 = 10_000.0;
-        let (positions, width) = (self.model.architecture.positions, self.width());
-        let (wave, is_sine) = positions.wave(dim, width).unwrap_or_default();
+        let is_even = dim.is_multiple_of(2);
         let symbol = |latex: &str, value: usize| Expr::from(Number::new(latex, "", value as f64));
         let own = symbol("d", dim);
-        // Twice the number of the wave, from the dimension.
-        let twice = match positions {
-            Positions::SinusoidalInHalves => {
-                let before = Number::plain((dim - wave) as f64);
-                Expr::from(Number::plain(2.0)) * if is_sine { own } else { own - before }
-            }
-            _ if is_sine => own,
-            _ => own - Number::plain(1.0),
-        };
-        let wave = Expr::from(Number::plain(BASE)).power(twice / symbol("D", width));
-        let function = if is_sine { Function::Sin } else { Function::Cos };
+        let pair = if is_even { own } else { own - Number::plain(1.0) };
+        let wave = Expr::from(Number::plain(BASE)).power(pair / symbol("D", self.width()));
+        let function = if is_even { Function::Sin } else { Function::Cos };
         Rule::new("P_{td}", (symbol("t", place) / wave).apply(function), Bound::default())
     }
 
-    /// Builds the sum that a token begins with: its static vector, what its place adds, and its segment. `along` is the
-    /// letter that counts the dimensions from this one, behind a blank for the row, or empty.
-    fn embeddings(&self, block: usize, token: usize, dim: usize, along: &str) -> Expr {
+    /// Builds the sum that a token begins with: its static vector, what its place adds, and its segment.
+    fn embeddings(&self, block: usize, token: usize, dim: usize) -> Expr {
         let architecture = &self.model.architecture;
         let scale = architecture.embedding_scale.map(|scale| Number::new("c", "scale", scale));
-        let of_word = |word| at(self.static_entry(word, dim), along).printed("E_{w_i}").times(scale.clone());
+        let of_word = |word| at(self.static_entry(word, dim), "").printed("E_{w_i}").times(scale.clone());
         let mut terms: Vec<Expr> = self.word(block, token).map(of_word).into_iter().collect();
-        terms.extend(self.position_of(block, token, dim).map(|entry| at(entry, along).printed("P_i")));
+        terms.extend(self.position_of(block, token, dim).map(|entry| at(entry, "").printed("P_i")));
         if architecture.segments.is_some() {
             let piece = self.sentence.tokens.get(token).and_then(|token| token.piece.as_ref());
             let segment = piece.map_or(0, |piece| piece.segment);
-            terms.push(at(Entry::parameter(TensorName::Segments.into(), segment, dim), along).printed("S_i"));
+            terms.push(at(Entry::parameter(TensorName::Segments.into(), segment, dim), "").printed("S_i"));
         }
         Expr::Sum(terms)
     }
@@ -159,7 +126,7 @@ impl EntryReader<'_> {
     }
 
     pub(super) fn embedded(&self, token: usize, dim: usize) -> Rule {
-        Rule::new("e_i", self.embeddings(self.first_block(), token, dim, ""), Bound::default())
+        Rule::new("e_i", self.embeddings(self.first_block(), token, dim), Bound::default())
     }
 
     pub(super) fn input(&self, block: usize, token: usize, dim: usize) -> Rule {
@@ -168,7 +135,7 @@ impl EntryReader<'_> {
         }
         let input = match block.checked_sub(1).filter(|_| !self.is_first(block)) {
             Some(below) => at(Quantity::Output.of_block(below, [token, dim]), "").printed("y_i^{\\text{below}}"),
-            None => self.embeddings(block, token, dim, ""),
+            None => self.embeddings(block, token, dim),
         };
         Rule::new("x_i", input, Bound::default())
     }

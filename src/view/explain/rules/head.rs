@@ -27,8 +27,6 @@ struct Projection<'a> {
     all: usize,
     /// The first entry that it reads, and the symbol of that vector if it is not the entry's own.
     read: (Entry, Option<String>),
-    /// The norm of what it reads, if it reads a source that is normed after its last block.
-    norm: Option<RowStatistics>,
     width: usize,
 }
 
@@ -36,24 +34,16 @@ impl Projection<'_> {
     /// Builds a column of `x W + b`, or with a letter the columns from it on.
     fn column(&self, col: usize, letter: char) -> Expr {
         let (entry, symbol) = &self.read;
-        let read = |col: usize, letter: char| {
-            let read = at(entry.along(col), &format!("{}{letter}", self.letters.1));
-            let read = match &self.norm {
-                Some(norm) => {
-                    let of = |name: TensorName| at(Entry::parameter(name.into(), 0, col), &format!("_{letter}"));
-                    let shift = norm.form.shift.then(|| of(TensorName::SourceNormBias));
-                    norm.norm(read, of(TensorName::SourceNormGain), shift)
-                }
-                None => read,
-            };
+        let read = |first: Entry, letter: char| {
+            let read = at(first, &format!("{}{letter}", self.letters.1));
             if let Some(symbol) = symbol { read.printed_along(symbol.as_str(), letter) } else { read }
         };
         if !self.parts.config.attention.projected {
-            return read(col, letter);
+            return read(entry.along(col), letter);
         }
         let weight = at(Entry::parameter(self.weights, 0, col), &format!("e{letter}"));
         let bias = self.bias.map(|bias| at(Entry::parameter(bias, 0, col), &format!("_{letter}")));
-        (read(0, 'e') * weight).sum('e', self.width).plus(bias)
+        (read(*entry, 'e') * weight).sum('e', self.width).plus(bias)
     }
 
     /// Builds a dimension after the norm of queries and keys; `None` if its row would take too long.
@@ -133,13 +123,9 @@ impl EntryReader<'_> {
             }
             _ => (('v', 'j'), [ValueWeights, ValueBias], attention.value_columns(parts.own), attention.values_width()),
         };
-        let reads_source = letters.0 != 'q' && parts.config.attends_to_source();
-        let norm = if reads_source { self.source_norm(letters.1, entry.index[0]) } else { None };
-        let read = if reads_source {
+        let read = if letters.0 != 'q' && parts.config.attends_to_source() {
             let block = self.model.architecture.source_blocks.len().checked_sub(1)?;
-            let symbol = format!("z_{}", letters.1);
-            let symbol = if norm.is_some() { call("Norm", &symbol) } else { symbol };
-            (Quantity::Output.of_block(block, [0, 0]), Some(symbol))
+            (Quantity::Output.of_block(block, [0, 0]), Some(format!("z_{}", letters.1)))
         } else if parts.config.norms_first() {
             let symbol = call("Norm", &format!("x_{}", letters.1));
             (Quantity::Normed.of_block(parts.block, [0, 0]), Some(symbol))
@@ -148,16 +134,7 @@ impl EntryReader<'_> {
         };
         let bias = attention.bias.then_some(b.of_block(parts.block));
         let weights = w.of_block(parts.block);
-        Some(Projection { letters, weights, bias, columns, all, read, norm, width: self.width(), parts })
-    }
-
-    /// Returns the norm after the source's last block of a word of the source; `None` of a model without it.
-    fn source_norm(&self, letter: char, token: usize) -> Option<RowStatistics> {
-        let architecture = &self.model.architecture;
-        let block = architecture.source_blocks.len().checked_sub(1).filter(|_| architecture.source.final_norm)?;
-        let row = at(Quantity::Output.of_block(block, [0, 0]), &format!("{letter}f"));
-        let statistics = RowStatistics::of(architecture.norm_form, row, 'f', self.width());
-        statistics.held(self, &Bound::default().with(letter, token))
+        Some(Projection { letters, weights, bias, columns, all, read, width: self.width(), parts })
     }
 
     pub(super) fn product(&self, head: usize, query: usize, key: usize) -> Option<Rule> {
@@ -191,23 +168,18 @@ impl EntryReader<'_> {
     }
 
     /// Builds `B[h, j − i] / τ`; `None` if distances do not count.
-    fn distance_bias(&self, head: usize, query: usize, key: usize) -> Option<Expr> {
+    fn distance_bias(&self, head: usize) -> Option<Expr> {
         let parts = self.head(head)?;
         let attention = &parts.config.attention;
         let tensor = TensorName::DistanceBias.of_block(attention.distance_block(parts.block));
-        let form = attention.distances?;
-        let entry = |col: usize| Entry::parameter(tensor, parts.own, col);
-        let bias = match form.buckets {
-            None => at(entry(form.tokens.checked_sub(1)?), "_j").less('i'),
-            Some(_) => at(entry(form.column(query, key)), ""),
-        };
-        let bias = bias.printed("B_{h,\\,j-i}");
+        let last = attention.distances?.tokens.checked_sub(1)?;
+        let bias = at(Entry::parameter(tensor, parts.own, last), "_j").less('i').printed("B_{h,\\,j-i}");
         let [_, temperature] = self.divisors(head)?;
         Some(bias / temperature)
     }
 
     pub(super) fn distance(&self, head: usize, query: usize, key: usize) -> Option<Rule> {
-        let bias = self.distance_bias(head, query, key)?;
+        let bias = self.distance_bias(head)?;
         Some(Rule::new("b_{ij}", bias, of_pair(query, key)))
     }
 
@@ -226,8 +198,8 @@ impl EntryReader<'_> {
                 (cap() / temperature) * (product / (cap() * untempered)).apply(Function::Tanh)
             }
         };
-        let bias = self.distance_bias(head, query, key);
-        let distance = bias.map(|bias| of(Quantity::DistanceBias, head, "ij").printed(print(&bias)));
+        let distance =
+            self.distance_bias(head).map(|bias| of(Quantity::DistanceBias, head, "ij").printed(print(&bias)));
         let mask = if self.is_hidden(head, query, key) { f64::NEG_INFINITY } else { 0.0 };
         let mask = Number::new("m_{ij}", "mask", mask).set_by(Setting::Mask);
         let score = scaled.plus(distance) + mask;

@@ -35,8 +35,7 @@ impl EntryReader<'_> {
     pub(super) fn logit(&self, row: usize, class: usize) -> Option<Rule> {
         let architecture = &self.model.architecture;
         let bound = Bound::default().with('i', row).with('t', self.sentence.tokens.len().checked_sub(1)?);
-        let scale = architecture.logit_scale.map(|scale| Number::new("s", "scale", scale));
-        let weights = self.readout_of(class)?.times(scale);
+        let weights = self.readout_of(class)?;
         let sum = match (architecture.readout.activation(), architecture.pooling) {
             (Some(activation), _) => match self.transformed(activation, &bound) {
                 Some(transformed) => (transformed * weights).sum('d', self.width()),

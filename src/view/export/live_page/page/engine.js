@@ -227,6 +227,17 @@ const Engine = (() => {
   /** Returns whether the reader removed an edge; heads are counted over all blocks. */
   const isRemoved = (changes, head, i, j) => (changes.edges || []).some(([h, q, k]) => h === head && q === i && k === j);
 
+  /** Returns the bucket of a distance (Raffel et al. 2020, section 2.1): near distances have one each. */
+  function bucket({ count, farthest, both_directions: areBoth }, distance) {
+    const own = areBoth ? Math.floor(count / 2) : count;
+    const first = areBoth && distance > 0 ? own : 0;
+    const size = areBoth ? Math.abs(distance) : Math.max(-distance, 0);
+    const exact = Math.floor(own / 2);
+    if (size < exact) return first + size;
+    const share = Math.log(size / exact) / Math.log(farthest / exact);
+    return first + Math.min(own - 1, exact + Math.floor(share * (own - exact)));
+  }
+
   /** Computes one head: scores, weights and mix. `favour` is the head's row of B, which has 2 · T_max − 1 numbers, or one for each bucket. */
   function attention(config, sees, removed, mode, favour, [query, key, value]) {
     const looks = (i, j) => sees(i, j) && !removed(i, j);
@@ -241,8 +252,8 @@ const Engine = (() => {
     const divisor = config.scaled ? own * Math.sqrt(config.d_k) : own;
     /** The two terms of a score: that of the product, and that of the distance. */
     const scaled = (i, j) => heldBelow(config.score_cap, dot(row(query, i), row(key, j)) / divisor) / temperature;
-    const columnOf = (distance) => (config.distance_columns ? config.distance_columns[distance] : distance);
-    const near = (i, j) => (favour ? favour[columnOf(config.distances - 1 + j - i)] / temperature : 0);
+    const columnOf = (i, j) => (config.buckets ? bucket(config.buckets, j - i) : config.distances - 1 + j - i);
+    const near = (i, j) => (favour ? favour[columnOf(i, j)] / temperature : 0);
     const score = (i, j) => (looks(i, j) ? scaled(i, j) + near(i, j) : -Infinity);
     const scores = matrix(query.rows, key.rows, score);
     const weights = matrix(query.rows, key.rows);
@@ -312,7 +323,8 @@ const Engine = (() => {
     const q = placed(model, config, "γ_q", number, affine(model, "W_Q", "b_Q", number, queries));
     const k = placed(model, config, "γ_k", number, affine(model, "W_K", "b_K", number, keys));
     const v = affine(model, "W_V", "b_V", number, keys);
-    const favour = tensor(model, "B", config.distance_table ?? number);
+    // Of layers that share one table, the first has it.
+    const favour = tensor(model, "B", number) || tensor(model, "B", isOfSource ? 0 : model.source_blocks);
     step.sees = (i, j) => seesIn(model, config, isOfSource, changes, i, j);
     step.hides = (i, j) => hiddenBy(config, isOfSource, changes, i, j);
     const group = config.heads / (config.key_value_heads || config.heads);

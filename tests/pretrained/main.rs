@@ -8,6 +8,7 @@ mod contents;
 mod depth;
 mod examined;
 mod exported;
+mod exported_translators;
 mod first_sentence;
 mod forms;
 mod further;

@@ -1,14 +1,15 @@
-//! Makes the three small models of the course from scratch: draws sentences of a [`grammar`], learns word pieces, trains,
+//! Makes the two small models of the course from scratch: draws sentences of a [`grammar`], learns word pieces, trains,
 //! and writes a folder. The encoder, in BERT's form, predicts hidden words; the writer, in Llama's form, predicts the
-//! next piece of [`stories`]; and the translator, in T5's form, writes the [`translation`] of a sentence.
+//! next piece of [`stories`]. A third model, which does not come with the course, is a translator in T5's form, which writes
+//! the [`translation`] of a sentence.
 //!
 //! ```text
 //! cargo run --release --no-default-features --example depth -- make lessons/depth
 //! cargo run --release --no-default-features --example depth -- make-writer lessons/writer
-//! cargo run --release --no-default-features --example depth -- make-translator lessons/translator
+//! cargo run --release --no-default-features --example depth -- make-translator FOLDER
 //! cargo run --release --no-default-features --example depth -- evaluate lessons/depth
 //! cargo run --release --no-default-features --example depth -- evaluate lessons/writer
-//! cargo run --release --no-default-features --example depth -- evaluate lessons/translator
+//! cargo run --release --no-default-features --example depth -- evaluate FOLDER
 //! ```
 //!
 //! Sums are computed on one thread in a fixed order, so that processors with the same vector instructions write the

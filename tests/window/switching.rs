@@ -9,6 +9,7 @@ use attune::app::shell::state::WindowState;
 use attune::app::ui_state::{ThemeChoice, ViewState};
 use attune::app::work::session::Session;
 use attune::app::workspace::WorkspaceState;
+use bevy::prelude::World;
 
 use crate::common::top::at;
 use crate::{ask, frame, home, lesson_in, open, say, sentence, until};

@@ -34,7 +34,7 @@ use attune_engine::numerics::activation::Activation;
 use attune_engine::numerics::attention::Mask;
 use attune_engine::numerics::block::Norm;
 use attune_engine::numerics::model::Readout;
-use attune_engine::numerics::model::generate::WritingRules;
+use attune_engine::numerics::model::WritingRules;
 use attune_engine::numerics::params::Parameters;
 use attune_engine::numerics::rng::{Generator, Stream, stream};
 use attune_engine::pretrained::config::Plain;

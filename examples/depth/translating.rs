@@ -7,32 +7,33 @@ use attune_engine::numerics::model::generate::NextWordChoice;
 use attune_engine::numerics::model::{Activations, Sequences};
 use attune_engine::numerics::rng::{Stream, stream};
 
+use rand::RngExt;
+
 use super::evaluation::Asked;
-use super::translation::{self, CLAUSES_MAX, INSERTIONS_MAX, Pair};
+use super::translation::{self, CLAUSES_MAX, INSERTIONS_MAX, Pair, WORDS_MAX};
 use super::writing::Share;
 
-/// Draws sentences of each kind that training never saw: with pairs of words that it never saw, with more insertions, with
-/// more clauses, and with more of both.
+/// Draws sentences of each kind that training never saw: with pairs of words that it never saw, with more insertions in a
+/// clause, and longer ones.
 pub fn kinds(count: usize, seed: u64) -> Vec<(&'static str, Vec<Pair>)> {
     const MORE: RangeInclusive<usize> = INSERTIONS_MAX + 1..=INSERTIONS_MAX + 2;
+    const LONGER: RangeInclusive<usize> = WORDS_MAX + 1..=WORDS_MAX + 6;
     let rng = &mut stream(seed, Stream::Perturbation);
-    let mut draw = |insertions: RangeInclusive<usize>, clauses: RangeInclusive<usize>, is_kept: bool| {
+    let mut draw = |insertions: RangeInclusive<usize>, words: RangeInclusive<usize>, is_kept: bool| {
         let mut found = Vec::with_capacity(count);
         while found.len() < count {
-            let clauses = clauses.start() + found.len() % clauses.clone().count();
+            let clauses = rng.random_range(1..=CLAUSES_MAX);
             let pair = translation::pair(rng, insertions.clone(), clauses);
-            if pair.is_kept_from_training || !is_kept {
+            if words.contains(&pair.source.len()) && (pair.is_kept_from_training || !is_kept) {
                 found.push(pair);
             }
         }
         found
     };
-    let longer = CLAUSES_MAX + 1;
     vec![
-        ("in the frame, new pairs of noun and verb", draw(0..=INSERTIONS_MAX, 1..=CLAUSES_MAX, true)),
-        ("more insertions in a clause", draw(MORE, 1..=CLAUSES_MAX, false)),
-        ("three clauses", draw(0..=INSERTIONS_MAX, longer..=longer, false)),
-        ("three clauses with more insertions", draw(MORE, longer..=longer, false)),
+        ("in the frame, new pairs of noun and verb", draw(0..=INSERTIONS_MAX, 0..=WORDS_MAX, true)),
+        ("more insertions in a clause", draw(MORE, 0..=WORDS_MAX, false)),
+        ("longer sentences", draw(0..=INSERTIONS_MAX, LONGER, false)),
     ]
 }
 
@@ -97,11 +98,11 @@ impl Asked<'_> {
     /// Writes the translation of a text.
     fn translate(&self, text: &str) -> Vec<String> {
         /// More words than any translation has.
-        const WORDS_MAX: usize = 60;
+        const WRITTEN_MAX: usize = 60;
         let pieces = self.tokenizer.encode(text).expect("it knows all words").pieces;
         let source: Vec<usize> = pieces.iter().map(|piece| piece.id as usize).collect();
         let rng = &mut stream(0, Stream::Generation);
-        let words = self.model.generate(self.parameters, &[], Some(&source), WORDS_MAX, NextWordChoice::Greedy, rng);
+        let words = self.model.generate(self.parameters, &[], Some(&source), WRITTEN_MAX, NextWordChoice::Greedy, rng);
         let piece = |id: usize| self.tokenizer.piece(id as u32).unwrap_or_default().to_owned();
         words.unwrap_or_default().into_iter().map(piece).collect()
     }

@@ -34,11 +34,12 @@ impl Pair {
     }
 }
 
-/// Insertions in a clause, and clauses of a sentence, of training at most. Longer ones are outside its templates.
-pub const INSERTIONS_MAX: usize = 2;
-pub const CLAUSES_MAX: usize = 2;
+/// The most insertions in a clause, clauses and words of a sentence of training. What has more is outside its templates.
+pub const INSERTIONS_MAX: usize = 3;
+pub const CLAUSES_MAX: usize = 4;
+pub const WORDS_MAX: usize = 24;
 /// More pieces than the longest sentence of training has in either language, the end included.
-pub const LONGEST: usize = 32;
+pub const LONGEST: usize = 28;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Gender {
@@ -203,8 +204,13 @@ pub fn pair(rng: &mut Generator, insertions: std::ops::RangeInclusive<usize>, cl
 
 /// Draws a sentence of training, or one that is kept out of it.
 pub fn sentence(rng: &mut Generator) -> Pair {
-    let clauses = rng.random_range(1..=CLAUSES_MAX);
-    pair(rng, 0..=INSERTIONS_MAX, clauses)
+    loop {
+        let clauses = rng.random_range(1..=CLAUSES_MAX);
+        let pair = pair(rng, 0..=INSERTIONS_MAX, clauses);
+        if pair.source.len() <= WORDS_MAX {
+            return pair;
+        }
+    }
 }
 
 /// Returns the places, in a translation, of words that have two senses in English.

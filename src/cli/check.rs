@@ -13,6 +13,7 @@ use std::{fs, thread};
 use attune_core::kernel::check::claims::{ClaimVerdict, first_overflow, verify, verify_switched};
 use attune_core::kernel::check::{Problem, rehearse};
 use attune_core::kernel::command::SentenceCommand;
+use attune_core::kernel::snapshot::Token;
 use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_core::lesson::cells::Cell;
 use attune_core::lesson::controls::closed_panels;
@@ -386,17 +387,19 @@ fn misnamed_controls(lesson: &Lesson) -> impl Iterator<Item = Problem> {
 /// Describes a sentence that was run, as the model read it.
 fn ran(snapshot: &Snapshot) -> String {
     let Some(model) = &snapshot.model else { return String::new() };
-    let tokens = model.sentence.chosen();
-    let read: Vec<&str> = tokens.iter().map(|token| token.text.as_str()).collect();
-    let ids = model.pretrained.as_ref().map(|_| tokens.iter().filter_map(|token| token.word));
-    let ids = ids.map(|ids| ids.map(|id| id.to_string()).collect::<Vec<_>>().join(","));
-    let ids = ids.map_or_else(String::new, |ids| format!(" (ids {ids})"));
-    format!(
-        "the sentence {:?}: {}, {}{ids}; all numbers are finite",
-        model.sentence.written(),
-        counted(tokens.len(), "token"),
-        read.join(" ")
-    )
+    let said = |tokens: &[Token]| {
+        let read: Vec<&str> = tokens.iter().map(|token| token.text.as_str()).collect();
+        let ids = model.pretrained.as_ref().map(|_| tokens.iter().filter_map(|token| token.word));
+        let ids = ids.map(|ids| ids.map(|id| id.to_string()).collect::<Vec<_>>().join(","));
+        let ids = ids.map_or_else(String::new, |ids| format!(" (ids {ids})"));
+        format!("{}, {}{ids}", counted(tokens.len(), "token"), read.join(" "))
+    };
+    let target = match model.sentence.source {
+        Some(_) => format!("; the target: {}", said(&model.sentence.tokens)),
+        None => String::new(),
+    };
+    let (text, chosen) = (model.sentence.written(), said(model.sentence.chosen()));
+    format!("the sentence {text:?}: {chosen}{target}; all numbers are finite")
 }
 
 /// Examines a pretrained model. A lesson's own model has no findings.

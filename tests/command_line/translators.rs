@@ -152,14 +152,15 @@ fn without_a_target_the_model_writes_one() {
 #[test]
 fn a_target_may_be_a_text_or_ids_and_is_shifted_to_the_right() {
     // As `texts.json` has it: BART's own target begins behind its start token with <s>, and none has its end.
-    for (name, start) in [("t5-wild", 0), ("bart-wild", 2)] {
+    for (name, start) in [("t5-wild", 0), ("bart-wild", 2), ("marian-wild", 266)] {
         let texts = json(&fixture(name).join("texts.json"));
         let plain =
             |of: &&Value| of["text"].as_str().is_some_and(|text| text.split(' ').count() > 2 && text == text.trim());
         let [first, second] =
             [0, 1].map(|at| texts.as_array().expect("texts").iter().filter(plain).nth(at).expect("a text"));
         let [source, target] = [first, second].map(|of| of["text"].as_str().expect("a text"));
-        let mut shifted = [vec![start], ids(&second["ids"])].concat();
+        let own = second.get("target_ids").unwrap_or(&second["ids"]);
+        let mut shifted = [vec![start], ids(own)].concat();
         shifted.pop();
         let given = shifted.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
         for options in [
@@ -212,8 +213,51 @@ fn what_cannot_be_a_target_is_refused_in_words() {
             "--sentence: 3 texts with ||| between them; a source has one target",
         ),
         (&["trace", &t5, "--ids", "1,2", "--target-ids", ""], "--target-ids"),
+        (&["trace", &t5, "--sentence", "a ||| b", "--target", "c"], "--sentence: there is a target behind ||| already"),
+        (&["trace", &t5, "--sentence", "a", "--target", "b ||| c"], "--target: ||| is between a source and its target"),
     ] {
         ended(said(args), 2, why);
+    }
+}
+
+/// The error names the file that has the id.
+#[test]
+fn an_id_of_writing_beyond_the_table_is_refused() {
+    let place = Folder::new("beyond-the-table");
+    for file in ["config.json", "generation_config.json", "model.safetensors"] {
+        fs::copy(fixture("bart-wild").join(file), place.join(file)).expect("a copy");
+    }
+    let mut settings = json(&place.join("generation_config.json"));
+    settings["forced_bos_token_id"] = 99_999.into();
+    fs::write(place.join("generation_config.json"), settings.to_string()).expect("written");
+    let model = place.0.display().to_string();
+    let why = "generation_config.json: found 99999 as forced_bos_token_id; expected an id from 0 to ";
+    ended(said(&["trace", &model, "--ids", "5,6"]), 1, why);
+}
+
+#[test]
+fn a_translator_is_checked() {
+    for name in TRANSLATORS {
+        let text = ended(said(&["check", &folder(name), "--ids", "5,6,7,1"]), 0, "self-test: ");
+        assert!(text.contains("(ids 5,6,7,1); the target: "), "{name}: {text}");
+    }
+}
+
+/// Every other form of an export has both sides; a folder of a family that attune only reads is not written.
+#[test]
+fn a_translator_is_exported_in_every_form_but_its_own() {
+    let place = Folder::new("exported-translator");
+    for form in ["html", "web", "svg", "ipynb", "md", "tsv"] {
+        let file = place.file(&format!("t5.{form}"));
+        ended(said(&["export", &folder("t5-wild"), "--ids", "5,6,1", "--to", form, "-o", &file]), 0, "");
+    }
+    for family in ["t5-wild", "qwen3-wild"] {
+        let out = place.file("folder");
+        ended(
+            said(&["export", &folder(family), "--to", "checkpoint", "-o", &out]),
+            1,
+            "expected one of BERT, DistilBERT",
+        );
     }
 }
 

@@ -14,11 +14,13 @@ use attune_engine::numerics::model::{Activations, Sequences};
 use attune_engine::numerics::norm::NormKind;
 use attune_engine::numerics::positions::Positions;
 use attune_engine::numerics::rng::{Stream, stream};
+use attune_engine::pretrained::examine::examine;
+use attune_engine::pretrained::folder::ModelFolder;
 use attune_engine::pretrained::{Pretrained, load};
 use serde::Deserialize;
 
-use crate::values::{TOLERANCE, Tensors, worst};
-use crate::{CONFIGS, fixture, tensors, text, with_config};
+use crate::values::{TOLERANCE, Tensors, check_arrows, worst};
+use crate::{CONFIGS, fixture, read, tensors, text, with_config};
 
 /// The models of `tests/fixtures/pretrained` with two towers.
 const TRANSLATORS: [&str; 5] = ["t5-wild", "t5v11-wild", "marian-wild", "bart-wild", "mbart-wild"];
@@ -96,6 +98,44 @@ fn every_tensor_of_both_towers_is_transformers_by_both_spellings() {
     }
 }
 
+/// Cross-attention is a part of the move: what the words of the source add to a word of the target, with all else, is the move.
+#[test]
+fn the_arrows_of_both_towers_add_up() {
+    for name in TRANSLATORS {
+        let model = read(name);
+        for (pair, ids) in pairs(name) {
+            check_arrows(&format!("{name}, {pair}"), &model, &pass(&model, &ids.source, &ids.target));
+        }
+    }
+}
+
+#[test]
+fn a_translator_examines_itself() {
+    for name in TRANSLATORS {
+        let folder = ModelFolder::open(&fixture(name)).unwrap_or_else(|said| panic!("{name}: {said}"));
+        let findings = examine(&folder, &read(name));
+        assert_eq!(findings.faults, Vec::<String>::new(), "{name}");
+        assert!(findings.good.iter().any(|line| line.starts_with("self-test: ")), "{name}: {findings:?}");
+    }
+}
+
+/// The decoder's layers are counted by themselves, each with two blocks, however deep the encoder is.
+#[test]
+fn blocks_are_named_by_their_own_tower() {
+    let names = |name: &str| {
+        let architecture = read(name).architecture;
+        let blocks = architecture.source_blocks.len() + architecture.blocks.len();
+        (0..blocks).map(|block| architecture.block_name(block)).collect::<Vec<_>>()
+    };
+    let layer = |layer: usize, kind: &str| format!("layer {layer}, {kind}");
+    let decoder = |layers: usize| {
+        (1..=layers).flat_map(|at| [layer(at, "self-attention"), layer(at, "cross-attention")]).collect::<Vec<_>>()
+    };
+    let encoder = |layers: usize| (1..=layers).map(|at| layer(at, "source")).collect::<Vec<_>>();
+    assert_eq!(names("t5-wild"), [encoder(2), decoder(3)].concat());
+    assert_eq!(names("bart-wild"), [encoder(3), decoder(2)].concat());
+}
+
 /// What a model wrote greedily, by the pair whose source it read.
 #[derive(Deserialize)]
 struct Greedy {
@@ -164,7 +204,12 @@ fn buckets(model: &mut Architecture, change: impl Fn(&mut DistanceBuckets)) {
 
 const OF_ALL: [Mistake; 3] = [
     ("the decoder sees later words", |model| blocks(model, |block| block.attention.mask = Mask::None)),
-    ("another activation", |model| blocks(model, |block| block.activation = Activation::GeluTanh)),
+    ("another activation", |model| {
+        blocks(model, |block| {
+            let is_tanh = block.activation == Activation::GeluTanh;
+            block.activation = if is_tanh { Activation::Gelu } else { Activation::GeluTanh };
+        });
+    }),
     ("another epsilon", |model| {
         blocks(model, |block| block.norm_form.epsilon = 1e-12);
         model.norm_form.epsilon = 1e-12;

@@ -32,7 +32,8 @@ fn lessons() -> Vec<(&'static str, String)> {
     let ungated = t5.replace("activation: GeluTanh,\n        gated: true,", "").replace("logit_scale: 0.25,", "");
     let common =
         bart.replace(", positions: true, embedding_norm: true", "").replace("heads: 2,", "heads: 2, bias: false,");
-    let waves = mbart.replace("heads: 2,", "heads: 2, positions: Sinusoidal, readout_bias: false,");
+    let waves =
+        mbart.replace("source: Source(positions: true,", "positions: Sinusoidal, readout_bias: false, source: Source(");
     vec![
         ("T5", t5),
         ("T5 without gates, whose logits are not scaled", ungated),

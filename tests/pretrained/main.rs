@@ -26,6 +26,7 @@ mod pieces;
 mod refused;
 mod senses;
 mod tour;
+mod translators;
 mod two_models;
 mod values;
 mod windows;

@@ -9,7 +9,9 @@ mod hostile;
 mod older;
 mod places;
 mod refusals;
+mod sentencepiece;
 mod today;
+mod translators;
 
 use attune_engine::pretrained::tokenizer::{Encoding, Tokenizer, TokenizerFiles};
 use serde_json::Value;

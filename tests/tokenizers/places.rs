@@ -25,7 +25,7 @@ pub fn check_places(encoding: &Encoding, texts: &[&str]) {
 }
 
 /// The characters that no piece stands for.
-fn uncovered(encoding: &Encoding, text: &str) -> Vec<char> {
+pub fn uncovered(encoding: &Encoding, text: &str) -> Vec<char> {
     let is_covered = |at: usize| encoding.pieces.iter().any(|piece| piece.bytes.contains(&at));
     text.char_indices().filter(|(at, _)| !is_covered(*at)).map(|(_, sign)| sign).collect()
 }

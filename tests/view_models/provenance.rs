@@ -227,9 +227,16 @@ fn entries(snapshot: &Snapshot) -> Vec<Entry> {
     let (sentence, architecture) = (&model.sentence, &model.architecture);
     let width = architecture.width;
     let mut all = vec![Quantity::Static.of_model([1, 0]), Quantity::Position.of_model([1, 1])];
-    all.extend(some(sentence.tokens.len()).map(|token| Quantity::Embedded.of_model([token, 1])));
+    // Each tower begins and ends with norms of its own.
+    let (decoder, blocks) = (architecture.source_blocks.len(), architecture.numbered_blocks().count());
     for (block, _) in architecture.numbered_blocks() {
         let tokens = sentence.activations.blocks[block].input.rows();
+        if block == 0 || block == decoder {
+            all.extend(some(tokens).map(|token| Quantity::Embedded.of_block(block, [token, 1])));
+        }
+        if block + 1 == decoder || block + 1 == blocks {
+            all.extend(some(tokens).map(|token| Quantity::Final.of_block(block, [token, 1])));
+        }
         for token in [0, tokens - 1] {
             for dim in [0, width - 1] {
                 use Quantity::{Attended, Hidden, Input, Joined, Normed, Output, Summed};
@@ -345,6 +352,7 @@ pub fn check(name: &str, snapshot: &Snapshot) -> usize {
             Quantity::Position
                 | Quantity::DistanceBias
                 | Quantity::Embedded
+                | Quantity::Final
                 | Quantity::Normed
                 | Quantity::Attended
                 | Quantity::Hidden
@@ -369,8 +377,7 @@ fn a_wrong_rule_is_caught() {
     };
     let of_head = [Query, Key, Value, Product, Score, Weight, Mix].map(|quantity| quantity.of_head(0, [1, 1]));
     let of_block = [Input, Summed, Output].map(|quantity| quantity.of_block(0, [1, 1]));
-    let others =
-        [Logit.of_model([0, 1]), Final.of_model([1, 1]), Term.of_head(0, [1, 1, 1]), MoveLength.of_block(0, [1])];
+    let others = [Logit.of_model([0, 1]), Term.of_head(0, [1, 1, 1]), MoveLength.of_block(0, [1])];
     let kernels = ["gemma2-wild", "bert-wild", "llama-wild"].map(|family| {
         let mut kernel = Kernel::embedded(Arc::new(of_file(at("tests/fixtures/pretrained").join(family))));
         kernel.apply(Command::Sentence(SentenceCommand::Ids(vec![5, 17, 5, 40])));
@@ -382,7 +389,8 @@ fn a_wrong_rule_is_caught() {
     let mut caught = 0;
     for snapshot in kernels.iter().chain([&small()]).map(Kernel::snapshot) {
         let reader = EntryReader::of(&snapshot).expect("a model");
-        for entry in of_head.into_iter().chain(of_block).chain(others) {
+        let behind_all = Final.of_block(reader.last_block(), [1, 1]);
+        for entry in of_head.into_iter().chain(of_block).chain(others).chain([behind_all]) {
             let (Some(value), Some(rule)) = (reader.value(entry), reader.rule_of(entry)) else { continue };
             let right = reader.worked(&rule);
             if right.value.is_none() || value.abs() < LEAST {

@@ -699,6 +699,7 @@ enum Mark {
     /// Nothing: the words are a title for the marks after it.
     Title,
     Disc(Color32),
+    Square(Color32),
     Ring(Color32),
     /// A ring that consists of the given number of strokes.
     Broken(Color32, usize),
@@ -715,7 +716,7 @@ impl Mark {
     fn width(&self) -> f32 {
         match self {
             Self::Title => 0.0,
-            Self::Disc(_) | Self::Ring(_) | Self::Broken(..) => size::LEGEND + size::GAP_TIGHT,
+            Self::Disc(_) | Self::Square(_) | Self::Ring(_) | Self::Broken(..) => size::LEGEND + size::GAP_TIGHT,
             Self::Ramp | Self::Sizes => Self::DISCS as f32 * size::LEGEND + size::GAP_TIGHT,
         }
     }
@@ -728,6 +729,7 @@ impl Mark {
         match self {
             Self::Title => {}
             Self::Disc(fill) => _ = painter.circle_filled(center(0), radius, *fill),
+            Self::Square(fill) => paint_square(painter, center(0), radius, *fill),
             Self::Ring(ink) => _ = painter.circle_stroke(center(0), radius, Stroke::new(size::OUTLINE, *ink)),
             Self::Broken(ink, strokes) => _ = painter.add(broken_ring(center(0), radius, *strokes, *ink)),
             Self::Ramp => (0..Self::DISCS).for_each(|disc| {
@@ -762,6 +764,12 @@ fn of_feature(by: &ByFeature, palette: &Palette) -> Vec<(Mark, String)> {
     legend
 }
 
+/// Paints a square with the area of a disc, the mark of the source.
+pub fn paint_square(painter: &Painter, at: Pos2, radius: f32, color: Color32) {
+    let side = radius * std::f32::consts::PI.sqrt();
+    painter.rect_filled(Rect::from_center_size(at, egui::Vec2::splat(side)), 0.0, color);
+}
+
 fn broken_ring(center: Pos2, radius: f32, strokes: usize, ink: Color32) -> Shape {
     /// Straight pieces that a stroke consists of.
     const CORNERS: usize = 4;
@@ -787,16 +795,17 @@ fn legend(
     let groups = groups.map(|(group, name)| (Mark::Disc(palette.group(group)), name.clone()));
     let features = of_feature(&emphasis.by_feature, palette);
     let ink = palette.ink_soft;
-    let ring = |shown: bool, mark, text: &str| shown.then(|| (mark, text.to_owned()));
+    let mark = |shown: bool, mark, text: &str| shown.then(|| (mark, text.to_owned()));
     let turned = model.tokens.iter().any(|token| token.end != token.trained_end);
     let has_static = !model.tokens.is_empty() || matches!(model.second_kind, SecondKind::Senses(_));
     let start = if model.is_recorded { "place before the first layer" } else { "static place" };
-    let rings = [
-        ring(has_static, Mark::Ring(ink), start),
-        ring(turned, Mark::Broken(ink, DASHES), &format!("as {}", model.origin)),
-        ring(old_ghosts && !model.ghosts.is_empty(), Mark::Broken(ink, DOTS), "before retraining"),
+    let others = [
+        mark(has_static, Mark::Ring(ink), start),
+        mark(!model.source.is_empty(), Mark::Square(ink), "source"),
+        mark(turned, Mark::Broken(ink, DASHES), &format!("as {}", model.origin)),
+        mark(old_ghosts && !model.ghosts.is_empty(), Mark::Broken(ink, DOTS), "before retraining"),
     ];
-    groups.chain(features).chain(rings.into_iter().flatten()).collect()
+    groups.chain(features).chain(others.into_iter().flatten()).collect()
 }
 
 fn paint_legend(painter: &Painter, rect: Rect, marks: Vec<(Mark, String)>, palette: &Palette, written: &mut Vec<Rect>) {

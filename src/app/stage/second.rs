@@ -12,7 +12,7 @@ use egui::{Align2, Color32, Label, Painter, Pos2, Rect, RichText, Sense, Stroke,
 
 use super::geometry::{DISC, Instance, LEAST_RADIUS, TOKEN_RADIUS, WORD_RADIUS, scaled};
 use super::labels::Priority;
-use super::names::{Canvas, NameOwner, Named, name_color};
+use super::names::{Canvas, NameOwner, Named, name_color, paint_square};
 use super::pick::{self, Candidate};
 use super::projection::ProjectedScene;
 
@@ -284,8 +284,7 @@ pub fn paint_source(canvas: &Canvas) -> Vec<Named> {
         let color = projected.palette.token(word.group);
         let takes_part = walk.is_none_or(|(walk, step)| walk.takes_part(step, index));
         let color = if takes_part { color } else { projected.palette.dimmed(color) };
-        painter.circle_filled(at, radius, color);
-        painter.circle_stroke(at, radius, Stroke::new(size::HAIRLINE, projected.palette.ink_soft));
+        paint_square(painter, at, radius, color);
         let is_query = walk.is_some_and(|(walk, _)| walk.source_query() == Some(index));
         if is_query {
             painter.circle_stroke(at, radius + size::RING_GAP, Stroke::new(size::RING, projected.palette.accent));

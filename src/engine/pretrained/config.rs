@@ -15,7 +15,7 @@ use crate::messages::counted;
 use crate::numerics::activation::Activation;
 use crate::numerics::attention::Mask;
 use crate::numerics::block::BlockConfig;
-use crate::numerics::model::generate::WritingRules;
+use crate::numerics::model::WritingRules;
 use crate::numerics::model::{Architecture, Readout};
 use crate::numerics::params::{TensorId, TensorName};
 

@@ -5,6 +5,7 @@ use super::folder::{ModelFolder, NoTokenizer};
 use super::load::Pretrained;
 use super::refusal::quoted;
 use crate::messages::counted;
+use crate::numerics::attention::Mask;
 use crate::numerics::model::activations::Interventions;
 use crate::numerics::model::cost::pass_bytes;
 use crate::numerics::model::generate::NextWordChoice;
@@ -92,18 +93,27 @@ fn pass(read: &Pretrained) -> Result<String, String> {
     let tokens = (1..=most).rev().find(|tokens| bytes(*tokens) <= BYTES_MAX).unwrap_or(1);
     let ids: Vec<usize> = (0..tokens).map(|i| i * rows / tokens).collect();
     let sentence = Sequences::one(&ids);
-    let run = || Activations::of(&model, &read.parameters, &sentence, None, &Interventions::default());
+    let architecture = &read.architecture;
+    // The words are both source and target.
+    let source = architecture.has_source().then_some(&sentence);
+    let run = || Activations::of(&model, &read.parameters, &sentence, source, &Interventions::default());
     let first = run();
     let logits = model.logits_of(&read.parameters, &first.output);
-    let layers = (1..).map(|layer| format!("the output of layer {layer}")).zip(&first.blocks);
-    let layers = layers.map(|(name, block)| (name, block.output.flat()));
+    let layer = |block: usize| match architecture.has_source() {
+        true => architecture.block_name(block),
+        false => format!("layer {}", block + 1),
+    };
+    let layers = first.blocks.iter().enumerate();
+    let layers = layers.map(|(block, of)| (format!("the output of {}", layer(block)), of.output.flat()));
     let last = [("the final output", first.output.flat()), ("a logit", logits.flat())];
     let mut all = layers.chain(last.map(|(name, numbers)| (name.to_owned(), numbers)));
     if let Some((name, _)) = all.find(|(_, numbers)| !numbers.iter().all(|x| x.is_finite())) {
         return Err(failed(&format!("{name} is not finite")));
     }
-    let per_layer = first.blocks.first().map_or(1, |block| block.heads.len().max(1));
-    let place = |head: usize| format!("layer {}, head {}", head / per_layer + 1, head % per_layer + 1);
+    let place = |head: usize| {
+        let (block, _, own) = architecture.head(head);
+        format!("{}, head {}", layer(block), own + 1)
+    };
     let mut worst = 0f32;
     for (head, of) in first.heads().enumerate() {
         for query in 0..tokens {
@@ -117,7 +127,7 @@ fn pass(read: &Pretrained) -> Result<String, String> {
                 )));
             }
             let ahead = row[query + 1..].iter().any(|&weight| weight != 0.0);
-            if read.config.is_causal() && ahead {
+            if architecture.head(head).1.attention.mask == Mask::Causal && ahead {
                 return Err(failed(&format!("{}: token {} looks at a later token", place(head), query + 1)));
             }
             worst = worst.max(off);

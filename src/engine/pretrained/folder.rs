@@ -8,8 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::messages::counted;
-use crate::numerics::model::generate::WritingRules;
-use crate::numerics::model::{Architecture, Readout};
+use crate::numerics::model::{Architecture, Readout, WritingRules};
 use crate::numerics::params::TensorId;
 use crate::pretrained::cache::Absent;
 use crate::pretrained::config::{CONFIG_BYTES_MAX, Config, Family, architecture, wanted};
@@ -17,11 +16,16 @@ use crate::pretrained::contents::without_config;
 use crate::pretrained::load::{ModelFile, shape};
 use crate::pretrained::refusal::{Refusal, quoted};
 use crate::pretrained::safetensors;
-use crate::pretrained::texts::{ADDED, CONFIG, IDS, MERGES, SPECIAL, WEIGHTS, text_if_there};
+use crate::pretrained::texts::{
+    ADDED, CONFIG, IDS, MERGES, SOURCE_SPM, SPECIAL, SPIECE, TARGET_SPM, WEIGHTS, bytes_if_there, text_if_there,
+};
 pub use crate::pretrained::texts::{PIECES, TOKENIZER, TOKENIZER_CONFIG};
 use crate::pretrained::tokenizer::refuse::SAVE_AGAIN;
+use crate::pretrained::tokenizer::sentencepiece::file::BYTES_MAX as SPM_BYTES_MAX;
 use crate::pretrained::tokenizer::write::{Cut, MASK, NewTokenizer, PADDING, UNKNOWN};
-use crate::pretrained::tokenizer::{Encoding, ModelPiece, OlderFiles, Origin, Tokenizer, TokenizerFiles};
+use crate::pretrained::tokenizer::{
+    Encoding, ModelPiece, OlderFiles, Origin, SpecialTokens, Tokenizer, TokenizerFiles,
+};
 use crate::pretrained::writing::{self, GENERATION};
 
 /// Largest size of each tokenizer file in bytes; the largest vocabularies take about 35 MB.
@@ -87,7 +91,7 @@ impl ModelFolder {
         let text = text.ok_or_else(|| without_config(path))?;
         let config = Config::parse(&text).map_err(|refusal| refusal.in_file(CONFIG))?;
         let rules = writing::rules(path, &config, &text)?;
-        let tokenizer = tokenizer(path, &text);
+        let tokenizer = tokenizer(path, &text, &config);
         let (architecture, has_head) = shape(path, &config)?;
         let (name, path, absent) = (name(path), path.to_owned(), None);
         Ok(Self { name, path, config, architecture, has_head, rules, tokenizer, absent })
@@ -123,6 +127,24 @@ impl ModelFolder {
     pub fn hidden(&self) -> Option<(&'static str, u32)> {
         let hidden = self.tokenizer.as_ref().ok()?.hidden();
         hidden.filter(|(_, id)| (*id as usize) < self.config.vocabulary)
+    }
+
+    /// Splits a text into a source and the target behind [`PAIR`], if there is one; the blanks beside the mark belong to
+    /// neither. A text for a model without a source is not split.
+    ///
+    /// # Errors
+    /// A message for the learner, if there are several targets.
+    pub fn source_and_target<'t>(&self, text: &'t str) -> Result<(&'t str, Option<&'t str>), String> {
+        let Some((source, target)) = text.split_once(PAIR).filter(|_| self.reads_source()) else {
+            return Ok((text, None));
+        };
+        if target.contains(PAIR) {
+            let count = text.split(PAIR).count();
+            return Err(format!(
+                "{count} texts with {PAIR} between them; a source has one target, such as `a {PAIR} b`"
+            ));
+        }
+        Ok((source.trim_end(), Some(target.trim_start())))
     }
 
     /// Splits a learner's text into pieces with their places in it: by the tokenizer, or without one into token ids
@@ -168,11 +190,7 @@ impl ModelFolder {
             Ok(tokenizer) => tokenizer,
             Err(why) => return self.ids(text, why),
         };
-        let mut pieces = tokenizer.encode_target(text)?.pieces;
-        let is_end = |piece: &ModelPiece| piece.origin == Origin::Added && piece.bytes.start == text.len();
-        if let Some(last) = pieces.iter().rposition(|piece| !is_end(piece)) {
-            pieces.truncate(last + 1);
-        }
+        let pieces = tokenizer.encode_begun_target(text)?.pieces;
         pieces.iter().try_for_each(|piece| self.check(piece, tokenizer))?;
         Ok(pieces)
     }
@@ -180,7 +198,7 @@ impl ModelFolder {
     /// Returns the text of pieces, without special tokens; of a folder without a tokenizer, the ids.
     pub fn decoded(&self, ids: &[u32]) -> String {
         match &self.tokenizer {
-            Ok(tokenizer) => tokenizer.decode(ids),
+            Ok(tokenizer) => tokenizer.decode(ids, SpecialTokens::LeftOut),
             Err(_) => ids.iter().map(u32::to_string).collect::<Vec<_>>().join(" "),
         }
     }
@@ -230,18 +248,17 @@ impl ModelFolder {
     /// # Errors
     /// If one cannot be read.
     pub fn tokenizer_files(&self) -> Result<Vec<ModelFile>, Refusal> {
-        let texts = self.tokenizer_texts()?;
-        Ok(texts.iter().map(|(name, text)| ModelFile::of_text(name, text)).collect())
+        Ok(self.tokenizer_contents()?.iter().map(|(name, content)| ModelFile::new(name, content)).collect())
     }
 
-    /// Returns the texts of its tokenizer's files.
+    /// Returns the contents of its tokenizer's files.
     ///
     /// # Errors
     /// If one cannot be read.
-    pub fn tokenizer_texts(&self) -> Result<Vec<(&'static str, String)>, Refusal> {
-        let all = [TOKENIZER, TOKENIZER_CONFIG, PIECES, IDS, MERGES, SPECIAL, ADDED];
-        let texts = all.map(|name| Ok(text_if_there(&self.path, name, TOKENIZER_BYTES_MAX)?.map(|text| (name, text))));
-        texts.into_iter().filter_map(Result::transpose).collect()
+    pub fn tokenizer_contents(&self) -> Result<Vec<NewFile>, Refusal> {
+        let all = [TOKENIZER, TOKENIZER_CONFIG, PIECES, IDS, MERGES, SPECIAL, ADDED, SOURCE_SPM, TARGET_SPM, SPIECE];
+        let read = |name| Ok(bytes_if_there(&self.path, name, TOKENIZER_BYTES_MAX)?.map(|content| (name, content)));
+        all.into_iter().map(read).filter_map(Result::transpose).collect()
     }
 
     /// Returns a line that describes it.
@@ -284,7 +301,8 @@ fn readable(tokenizer: &Tokenizer, id: u32) -> String {
     let Some(piece) = tokenizer.piece(id) else { return format!("[{id}]") };
     let own = tokenizer.shown(id);
     let text = if piece.starts_with("##") { piece } else { own.strip_prefix(' ').unwrap_or(&own) };
-    if text.is_empty() { piece.to_owned() } else { text.to_owned() }
+    // The window's fonts do not have the sign that stands for a blank in many tokenizers.
+    if text.is_empty() { piece.replace('▁', "_") } else { text.to_owned() }
 }
 
 /// Returns a model's name: `ORG/NAME` for a folder in the cache, otherwise the name of the folder, or of its parent if
@@ -300,9 +318,16 @@ fn name(path: &Path) -> String {
 }
 
 /// Reads the tokenizer of a folder whose `config.json` has this text.
-fn tokenizer(folder: &Path, config: &str) -> Result<Tokenizer, NoTokenizer> {
-    match read_tokenizer(folder, config) {
-        Ok(Some(tokenizer)) => Ok(tokenizer),
+pub fn tokenizer(folder: &Path, text: &str, config: &Config) -> Result<Tokenizer, NoTokenizer> {
+    match read_tokenizer(folder, text) {
+        Ok(Some(mut tokenizer)) => {
+            if config.family == Family::MBart
+                && let Ok(Some(language)) = writing::rules(folder, config, text).map(|rules| rules.first)
+            {
+                tokenizer.set_target_language(language as u32);
+            }
+            Ok(tokenizer)
+        }
         Ok(None) => Err(NoTokenizer::Missing),
         Err(why) => Err(NoTokenizer::Unusable(why)),
     }
@@ -329,6 +354,14 @@ fn read_tokenizer(folder: &Path, config: &str) -> Result<Option<Tokenizer>, Refu
     if let (Some(vocab), Some(merges)) = (&ids, &merges) {
         return Tokenizer::read(TokenizerFiles::BytePair { vocab, merges, beside }).map(Some);
     }
+    if model_type.as_deref() == Some("marian") {
+        return read_marian(folder, ids.as_deref(), beside);
+    }
+    if matches!(model_type.as_deref(), Some("t5" | "mt5"))
+        && let Some(spiece) = bytes_if_there(folder, SPIECE, SPM_BYTES_MAX as u64)?
+    {
+        return Tokenizer::read(TokenizerFiles::T5 { spiece: &spiece, beside }).map(Some);
+    }
     let others = OTHER_TOKENIZERS.iter().copied().filter(|name| folder.join(name).exists());
     let halves = [(IDS, &ids), (MERGES, &merges)].into_iter().filter_map(|(name, text)| text.as_ref().map(|_| name));
     let found: Vec<&str> = halves.chain(others).collect();
@@ -337,6 +370,22 @@ fn read_tokenizer(folder: &Path, config: &str) -> Result<Option<Tokenizer>, Refu
     }
     let expected = format!("{TOKENIZER}, {PIECES}, or {IDS} with {MERGES}");
     Err(Refusal::new(found.join(" and "), expected, SAVE_AGAIN))
+}
+
+/// Reads the tokenizer of Marian, which is in three files.
+fn read_marian(folder: &Path, vocab: Option<&str>, beside: OlderFiles<'_>) -> Result<Option<Tokenizer>, Refusal> {
+    let read = |name| bytes_if_there(folder, name, SPM_BYTES_MAX as u64);
+    let (source, target) = (read(SOURCE_SPM)?, read(TARGET_SPM)?);
+    if let (Some(source), Some(target), Some(vocab)) = (&source, &target, vocab) {
+        return Tokenizer::read(TokenizerFiles::Marian { sides: [source, target], vocab, beside }).map(Some);
+    }
+    let there = [(SOURCE_SPM, source.is_some()), (TARGET_SPM, target.is_some()), (IDS, vocab.is_some())];
+    let found: Vec<&str> = there.iter().filter(|(_, is_there)| *is_there).map(|(name, _)| *name).collect();
+    if found.is_empty() {
+        return Ok(None);
+    }
+    let expected = format!("{SOURCE_SPM}, {TARGET_SPM} and {IDS}");
+    Err(Refusal::new(found.join(" and "), expected, "download the files that are missing"))
 }
 
 /// Returns the text of a field of `config.json`.
@@ -352,6 +401,11 @@ fn text_of(config: &str, field: &str) -> Option<String> {
 pub type NewFile = (&'static str, Vec<u8>);
 
 impl Family {
+    /// Returns whether a changed model of the family is written as a folder, and not only read.
+    pub fn is_written(self) -> bool {
+        matches!(self, Self::Bert | Self::DistilBert | Self::Gpt2 | Self::Llama)
+    }
+
     /// Returns the pieces after the words of a vocabulary: one for unknown words, and one that hides a word if the family
     /// predicts hidden words, or with which a translation begins.
     pub fn special_pieces(self) -> &'static [&'static str] {

@@ -20,8 +20,7 @@ use super::refusal::{Refusal, quoted};
 use super::safetensors::{Dtype, FileTensor, ShardIndex, TensorReader, TensorSource, bytes_read};
 use super::texts::{CONFIG, INDEX, WEIGHTS, plain, text};
 use super::writing;
-use crate::numerics::model::generate::WritingRules;
-use crate::numerics::model::{Architecture, AttentionModel, Candidates, Classes, Readout};
+use crate::numerics::model::{Architecture, AttentionModel, Candidates, Classes, Readout, WritingRules};
 use crate::numerics::packed::NumberType;
 use crate::numerics::params::{Parameters, TensorId, TensorName};
 use crate::numerics::table::Table;
@@ -61,9 +60,9 @@ pub struct ModelFile {
 }
 
 impl ModelFile {
-    pub(super) fn of_text(name: &str, text: &str) -> Self {
-        let sha256 = HEXLOWER.encode(&Sha256::digest(text));
-        Self { name: name.to_owned(), bytes: text.len() as u64, sha256 }
+    pub(super) fn new(name: &str, content: &[u8]) -> Self {
+        let sha256 = HEXLOWER.encode(&Sha256::digest(content));
+        Self { name: name.to_owned(), bytes: content.len() as u64, sha256 }
     }
 }
 
@@ -158,7 +157,7 @@ pub fn load(folder: &Path, watch: &mut dyn FnMut(LoadProgress) -> bool) -> Resul
     let shapes = architecture.shapes(config.vocabulary, config.vocabulary);
     let mut wanted = wanted(&config, &architecture);
     // A model that was saved without its head adds nothing to its logits.
-    let has_bias = has_head && !(config.architecture.has_source() && !found.has(TensorName::LogitBias));
+    let has_bias = has_head && (!config.architecture.has_source() || found.has(TensorName::LogitBias));
     wanted.retain(|(id, ..)| has_bias || id.name != TensorName::LogitBias);
     let origins = Origins::find(&found, &wanted, &config).map_err(|refusal| name_file(refusal, &sources))?;
     let parts = parts(&origins);
@@ -205,7 +204,7 @@ pub fn load(folder: &Path, watch: &mut dyn FnMut(LoadProgress) -> bool) -> Resul
     }
     let mut files: Vec<ModelFile> = sources.into_iter().map(Open::into_file).collect();
     let texts = std::iter::once((CONFIG, &config_text)).chain(index.iter().map(|text| (INDEX, text)));
-    files.extend(texts.map(|(name, text)| ModelFile::of_text(name, text)));
+    files.extend(texts.map(|(name, text)| ModelFile::new(name, text.as_bytes())));
     let parameters = Arc::new(parameters);
     Ok(Pretrained { config, architecture, embedding, parameters, origins, files, has_head, rules })
 }

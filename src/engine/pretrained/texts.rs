@@ -28,6 +28,11 @@ pub const IDS: &str = "vocab.json";
 pub const MERGES: &str = "merges.txt";
 pub const SPECIAL: &str = "special_tokens_map.json";
 pub const ADDED: &str = "added_tokens.json";
+/// Files of SentencePiece: those of Marian's sides, and T5's.
+pub const SOURCE_SPM: &str = "source.spm";
+pub const TARGET_SPM: &str = "target.spm";
+pub const SPIECE: &str = "spiece.model";
+
 /// Opens a regular file and returns its length.
 ///
 /// # Errors
@@ -46,29 +51,35 @@ pub fn plain(folder: &Path, name: &str) -> Result<(File, u64), Refusal> {
     files::open(&folder.join(name)).map_err(unreadable)
 }
 
-/// Reads a text file of at most `most` bytes.
+/// Reads a file of at most `most` bytes.
 ///
 /// # Errors
-/// If it is missing, not a regular file, larger, or not UTF-8.
-pub fn text(folder: &Path, name: &str, most: u64) -> Result<String, Refusal> {
+/// If it is missing, not a regular file, larger, or of another program's kind.
+fn bytes(folder: &Path, name: &str, most: u64) -> Result<Vec<u8>, Refusal> {
     let (file, bytes) = plain(folder, name)?;
-    let refusal = |found: String| {
-        let expected = format!("a text of at most {most} bytes");
-        Refusal::new(found, expected, "download the file again").in_file(name)
-    };
     if bytes > most {
-        return Err(refusal(format!("{bytes} bytes")));
+        return Err(unlike(format!("{bytes} bytes"), name, most));
     }
     let head = files::head(&folder.join(name), foreign::HEAD_BYTES as u64).unwrap_or_default();
     if let Some(kind) = foreign::recognise(&head) {
         return Err(kind.refusal("text of a model").in_file(name));
     }
-    let mut text = String::new();
-    match file.take(most).read_to_string(&mut text) {
-        Ok(_) => Ok(text),
-        Err(error) if error.kind() == ErrorKind::InvalidData => Err(refusal("bytes that are not UTF-8".to_owned())),
-        Err(error) => Err(Refusal::unreadable(&error).in_file(name)),
-    }
+    let mut bytes = Vec::new();
+    file.take(most).read_to_end(&mut bytes).map_err(|error| Refusal::unreadable(&error).in_file(name))?;
+    Ok(bytes)
+}
+
+fn unlike(found: String, name: &str, most: u64) -> Refusal {
+    Refusal::new(found, format!("a file of at most {most} bytes"), "download the file again").in_file(name)
+}
+
+/// Reads a text file of at most `most` bytes.
+///
+/// # Errors
+/// If it is missing, not a regular file, larger, or not UTF-8.
+pub fn text(folder: &Path, name: &str, most: u64) -> Result<String, Refusal> {
+    let bytes = bytes(folder, name, most)?;
+    String::from_utf8(bytes).map_err(|_| unlike("bytes that are not UTF-8".to_owned(), name, most))
 }
 
 /// Reads a text file, or returns `None` if it is missing.
@@ -76,9 +87,21 @@ pub fn text(folder: &Path, name: &str, most: u64) -> Result<String, Refusal> {
 /// # Errors
 /// As [`text`], except for a missing file.
 pub fn text_if_there(folder: &Path, name: &str, most: u64) -> Result<Option<String>, Refusal> {
+    if_there(folder, name, || text(folder, name, most))
+}
+
+/// Reads a file of any bytes, or returns `None` if it is missing.
+///
+/// # Errors
+/// As [`text_if_there`], except for bytes that are not UTF-8.
+pub fn bytes_if_there(folder: &Path, name: &str, most: u64) -> Result<Option<Vec<u8>>, Refusal> {
+    if_there(folder, name, || bytes(folder, name, most))
+}
+
+fn if_there<T>(folder: &Path, name: &str, read: impl FnOnce() -> Result<T, Refusal>) -> Result<Option<T>, Refusal> {
     match fs::metadata(folder.join(name)) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        _ => text(folder, name, most).map(Some),
+        _ => read().map(Some),
     }
 }
 

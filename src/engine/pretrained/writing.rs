@@ -9,8 +9,8 @@ use serde_json::{Map, Value, json};
 use super::config::{Config, Family};
 use super::fields::{CHECK, Fields};
 use super::refusal::Refusal;
-use super::texts::text_if_there;
-use crate::numerics::model::generate::WritingRules;
+use super::texts::{CONFIG, text_if_there};
+use crate::numerics::model::WritingRules;
 
 /// File with the settings of generation.
 pub const GENERATION: &str = "generation_config.json";
@@ -62,9 +62,9 @@ impl Settings<'_> {
         let of = |key: &str| self.ids(key, vocabulary);
         let start = match of(START)?.or(of("bos_token_id")?) {
             Some(ids) => ids.first().copied(),
-            None => Some(within(start, START, vocabulary)?),
+            None => Some(within(start, START, vocabulary).map_err(|refusal| refusal.in_file(CONFIG))?),
         };
-        let never: Option<Vec<Vec<usize>>> = self.get("bad_words_ids")?;
+        let never: Option<Vec<Vec<usize>>> = self.get("bad_words_ids")?.map(|(never, _)| never);
         // Sequences of several pieces are searched for by beams alone.
         let never = never.into_iter().flatten().filter(|word| word.len() == 1).flatten();
         Ok(WritingRules {
@@ -77,15 +77,20 @@ impl Settings<'_> {
 
     /// Returns the ids of a key; `None` if both files lack it, or have null.
     fn ids(&self, key: &str, vocabulary: usize) -> Result<Option<Vec<usize>>, Refusal> {
-        let Some(ids) = self.get::<Ids>(key)?.map(Ids::all) else { return Ok(None) };
-        ids.into_iter().map(|id| within(id, key, vocabulary)).collect::<Result<_, _>>().map(Some)
+        let Some((ids, file)) = self.get::<Ids>(key)? else { return Ok(None) };
+        let ids = ids.all().into_iter().map(|id| within(id, key, vocabulary)).collect::<Result<_, _>>();
+        ids.map(Some).map_err(|refusal| refusal.in_file(file))
     }
 
-    fn get<T: serde::de::DeserializeOwned>(&self, key: &str) -> Result<Option<T>, Refusal> {
+    /// Returns the value of a key, and the file that has it.
+    fn get<T: serde::de::DeserializeOwned>(&self, key: &str) -> Result<Option<(T, &'static str)>, Refusal> {
         let own = self.generation.map(|fields| fields.get(&[key])).transpose();
         match own.map_err(|refusal| refusal.in_file(GENERATION))?.flatten() {
-            Some(found) => Ok(Some(found)),
-            None => self.config.get(&[key]),
+            Some(found) => Ok(Some((found, GENERATION))),
+            None => {
+                let found = self.config.get(&[key]).map_err(|refusal| refusal.in_file(CONFIG))?;
+                Ok(found.map(|found| (found, CONFIG)))
+            }
         }
     }
 }

@@ -18,7 +18,7 @@ use attune_core::whole_file::{no_new_folder, write_folder};
 use attune_engine::numerics::activation::Activation;
 use attune_engine::numerics::attention::{Mask, Window};
 use attune_engine::numerics::block::{Branches, Norm};
-use attune_engine::numerics::model::generate::WritingRules;
+use attune_engine::numerics::model::WritingRules;
 use attune_engine::numerics::model::{Architecture, Readout};
 use attune_engine::numerics::norm::NormForm;
 use attune_engine::numerics::params::{TensorId, TensorName};
@@ -56,13 +56,10 @@ impl Checkpoint {
         }
         let (config, readout) = form(lesson).map_err(ExportFault::Form)?;
         let tokenizer = match lesson.static_embedding.pretrained() {
-            Some(model) => {
-                let texts = model.tokenizer_texts().map_err(|refusal| {
-                    let error = std::io::Error::other(refusal.to_string());
-                    ExportFault::Write { file: model.path.clone(), error }
-                })?;
-                texts.into_iter().map(|(name, text)| (name, text.into_bytes())).collect()
-            }
+            Some(model) => model.tokenizer_contents().map_err(|refusal| {
+                let error = std::io::Error::other(refusal.to_string());
+                ExportFault::Write { file: model.path.clone(), error }
+            })?,
             None => of_words(&lesson.vocabulary(), config.family).files(config.positions()),
         };
         Ok(Self { folder: folder.to_owned(), config, readout, tokenizer })
@@ -133,9 +130,18 @@ impl Checkpoint {
 pub fn form(lesson: &Lesson) -> Result<(Config, Readout), Vec<Unfit>> {
     let readout = lesson.model.architecture.readout;
     if let Some(read) = lesson.static_embedding.pretrained() {
-        return match read.has_head {
-            true => Ok((read.config.clone(), readout)),
-            false => Err(vec![Unfit::new(&["model"], "a model without a readout", "a model with one")]),
+        let family = read.config.family;
+        return match (family.is_written(), read.has_head) {
+            (false, _) => {
+                let found = format!("a model of {}", family.name());
+                Err(vec![Unfit::new(
+                    &["model"],
+                    &found,
+                    "one of BERT, DistilBERT, GPT-2 or Llama, which attune writes",
+                )])
+            }
+            (true, true) => Ok((read.config.clone(), readout)),
+            (true, false) => Err(vec![Unfit::new(&["model"], "a model without a readout", "a model with one")]),
         };
     }
     if lesson.static_embedding.recording().is_some() {

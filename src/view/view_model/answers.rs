@@ -277,8 +277,14 @@ fn writing(model: &ModelSnapshot, objective: &Objective) -> AnswersWriting {
         Some((tokenizer, id)) => tokenizer.shown_behind_others(id as u32),
         None => format!(" {}", token.text),
     };
+    let before = || match (&model.sentence.source, model.sentence.has_own_target) {
+        (None, _) => model.sentence.written(),
+        // Behind the start token.
+        (Some(_), true) => model.sentence.tokens.iter().skip(1).map(in_text).collect(),
+        (Some(_), false) => String::new(),
+    };
     let written = model.generated.as_deref().map(|generated| WrittenText {
-        before: if model.sentence.source.is_some() { String::new() } else { model.sentence.written() },
+        before: before(),
         words: generated.words.iter().map(|token| token.text.clone()).collect(),
         text: generated.words.iter().map(in_text).collect(),
         said: how(generated, &model.interventions),

@@ -74,6 +74,8 @@ pub struct TensorModel {
     pub heads: usize,
     /// How the block's distances read the columns of `B`.
     distances: Option<DistanceForm>,
+    /// Whether later blocks read the same `B`.
+    is_shared: bool,
 }
 
 /// The tensors of one block, or those that belong to no block.
@@ -150,11 +152,13 @@ impl TensorModel {
         self.id.name.purpose()
     }
 
-    /// Returns the meaning of an entry of `B`: `head 2, a word 1 place to the left`; `None` for other tensors.
+    /// Returns the meaning of an entry of `B`: `head 2, a word 1 place to the left`, and that all layers read it if they
+    /// do; `None` for other tensors.
     pub fn entry_meaning(&self, row: usize, col: usize) -> Option<String> {
         let is_distance = self.id.name == TensorName::DistanceBias;
-        is_distance
-            .then(|| format!("head {}, {}", row + 1, in_words(ColumnDistances::of(self.distances, col, self.cols))))
+        let place = || in_words(ColumnDistances::of(self.distances, col, self.cols));
+        let layers = if self.is_shared { ", in all layers that have distances here" } else { "" };
+        is_distance.then(|| format!("head {}, {}{layers}", row + 1, place()))
     }
 }
 
@@ -173,6 +177,10 @@ impl WeightsModel {
         let (comparison, origin) = (model.comparison.as_ref(), model.weights_origin());
         let attention =
             |id: TensorId| model.architecture.numbered_blocks().nth(id.block).map(|(_, block)| &block.attention);
+        let reads_table = |block: usize| {
+            let mut forms = model.architecture.numbered_blocks().filter_map(|(_, config)| config.attention.distances);
+            forms.any(|form| form.table == Some(block))
+        };
         let tensors = model
             .parameters
             .specs()
@@ -195,6 +203,7 @@ impl WeightsModel {
                     difference_norm: comparison.map_or(0.0, |with| with.norms.by_tensor[place]),
                     heads: attention(spec.id).map_or(1, |attention| attention.heads),
                     distances: attention(spec.id).and_then(|attention| attention.distances),
+                    is_shared: reads_table(spec.id.block),
                 }
             })
             .collect();

@@ -18,6 +18,7 @@ mod large_vectors;
 mod lessons;
 mod models;
 mod recordings;
+mod sentencepiece;
 mod states;
 mod vectors;
 

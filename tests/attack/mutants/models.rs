@@ -11,6 +11,8 @@ use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson;
 use attune_engine::numerics::model::Sequences;
 use attune_engine::numerics::model::activations::{Activations, Interventions};
+use attune_engine::numerics::model::generate::NextWordChoice;
+use attune_engine::numerics::rng::{Stream, stream};
 use attune_engine::pretrained::load;
 use attune_engine::pretrained::safetensors::TensorSource;
 use attune_engine::pretrained::tokenizer::{Tokenizer, TokenizerFiles};
@@ -30,7 +32,7 @@ const OVER_FILES_MAX: usize = 64 << 20;
 
 /// Fixtures of every family, each with its config as transformers writes it today and, where there is one, as the hub's older
 /// files have it.
-const FIXTURES: [(&str, &[&str]); 18] = {
+const FIXTURES: [(&str, &[&str]); 23] = {
     const BOTH: &[&str] = &["config.json", "config_hub.json"];
     [
         ("bert-wild", &["config.json"]),
@@ -51,6 +53,11 @@ const FIXTURES: [(&str, &[&str]); 18] = {
         ("roberta-wild", BOTH),
         ("modernbert-wild", BOTH),
         ("distilbert-wild", BOTH),
+        ("t5-wild", BOTH),
+        ("t5v11-wild", BOTH),
+        ("marian-wild", BOTH),
+        ("bart-wild", BOTH),
+        ("mbart-wild", BOTH),
     ]
 };
 
@@ -68,6 +75,8 @@ enum Edit {
     Add(&'static str, Value),
     /// Another value in a field that stands within another, the first that has any.
     Within(usize, Value),
+    /// Another value of one field of the settings of generation.
+    Writing(usize, Value),
     /// One field of the config less.
     Unset(usize),
     /// Another value in a field of the header's entry of one tensor.
@@ -124,8 +133,15 @@ impl Attack for MutatedModel {
         match load(&folder.0, &mut |_| true) {
             Ok(model) => {
                 let engine = model.model();
-                let sentence = Sequences::one(&vec![0; model.config.positions().min(3)]);
-                let run = Activations::of(&engine, &model.parameters, &sentence, None, &Interventions::default());
+                let ids = vec![0; model.config.positions().min(3)];
+                let sentence = Sequences::one(&ids);
+                let source = model.architecture.has_source().then_some(&sentence);
+                let run = Activations::of(&engine, &model.parameters, &sentence, source, &Interventions::default());
+                if source.is_some() {
+                    let (choice, mut rng) = (NextWordChoice::Greedy, stream(0, Stream::Generation));
+                    // Logits that are not finite write nothing.
+                    let _ = engine.generate(&model.parameters, &[], Some(&ids), ids.len(), choice, &mut rng);
+                }
                 let logits = engine.logits_of(&model.parameters, &run.output);
                 if logits.cols() == model.config.vocabulary {
                     Ok("opened")
@@ -159,6 +175,7 @@ pub(super) fn refused(said: &str, chars_max: usize) -> Outcome {
 impl MutatedModel {
     fn write(&self, folder: &Path) -> io::Result<()> {
         fs::write(folder.join("config.json"), self.config()?)?;
+        self.write_settings(folder)?;
         let weights = &weights_of(self.fixture);
         if weights.is_empty() {
             for file in fs::read_dir(fixture(self.fixture))?.flatten() {
@@ -176,6 +193,19 @@ impl MutatedModel {
         }
         let name = if index.is_some() { "model-1.safetensors" } else { WEIGHTS };
         fs::write(folder.join(name), self.weights(weights))
+    }
+
+    /// Writes the settings of generation, of a fixture that has them.
+    fn write_settings(&self, folder: &Path) -> io::Result<()> {
+        const SETTINGS: &str = "generation_config.json";
+        let Ok(settings) = fs::read(fixture(self.fixture).join(SETTINGS)) else { return Ok(()) };
+        let mut fields: Map<String, Value> = serde_json::from_slice(&settings).unwrap_or_default();
+        for edit in &self.edits {
+            let Edit::Writing(field, value) = edit else { continue };
+            let name = fields.keys().nth(field % fields.len().max(1)).cloned().unwrap_or_default();
+            fields.insert(name, value.clone());
+        }
+        fs::write(folder.join(SETTINGS), Value::Object(fields).to_string())
     }
 
     fn config(&self) -> io::Result<String> {
@@ -279,6 +309,7 @@ fn edits() -> impl Strategy<Value = Edit> {
         2 => (select(KEYS), values()).prop_map(|(name, value)| Edit::Add(name, value)),
         2 => (0..6_usize, values()).prop_map(|(field, value)| Edit::Within(field, value)),
         2 => (0..40_usize).prop_map(Edit::Unset),
+        1 => (0..15_usize, values()).prop_map(|(field, value)| Edit::Writing(field, value)),
         5 => (tensor(), entry).prop_map(|(tensor, (field, value))| Edit::Entry(tensor, field, value)),
         1 => (tensor(), hostile(&[1, 30, 3000])).prop_map(|(tensor, name)| Edit::Rename(tensor, name)),
         1 => tensor().prop_map(Edit::Remove),
@@ -324,6 +355,20 @@ const KEYS: &[&str] = &[
     "use_sliding_window",
     "local_attention",
     "num_experts",
+    "relative_attention_num_buckets",
+    "relative_attention_max_distance",
+    "num_decoder_layers",
+    "encoder_layers",
+    "decoder_layers",
+    "encoder_attention_heads",
+    "decoder_attention_heads",
+    "d_kv",
+    "decoder_start_token_id",
+    "is_encoder_decoder",
+    "scale_embedding",
+    "scale_decoder_outputs",
+    "dense_act_fn",
+    "normalize_before",
 ];
 
 fn values() -> impl Strategy<Value = Value> {

@@ -221,7 +221,8 @@ impl Plan {
             let above = if index == 0 { room.above } else { room.between };
             rooms.push(above);
             y += above;
-            let mut x = (widest - row_width(&row.widths, font)) / 2.0;
+            // Of rows that scroll, all begin at the left, so that source and target are seen together.
+            let mut x = (room.width - row_width(&row.widths, font)).max(0.0) / 2.0;
             for (position, width) in row.positions.iter().zip(&row.widths) {
                 let rect = Rect::from_min_size(Pos2::new(x, y), Vec2::new(*width, height));
                 words.push(PlacedWord { at: WordAt { side: row.side, position: *position }, row: index, rect });

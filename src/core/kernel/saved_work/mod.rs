@@ -11,6 +11,7 @@ use std::collections::VecDeque;
 use std::ops::Not;
 
 use attune_engine::pretrained::Pretrained;
+use attune_engine::pretrained::folder::PAIR;
 use serde::{Deserialize, Serialize};
 
 use self::older::AnyWork;
@@ -20,9 +21,10 @@ use crate::kernel::command::{
 };
 use crate::kernel::model::LessonModel;
 use crate::kernel::notebook::saved::SavedNotebook;
+use crate::kernel::sentence_pass::sentence::TextOrIds;
 use crate::kernel::snapshot::{ModelSnapshot, Snapshot};
 use crate::kernel::training::run::RunChange;
-use crate::kernel::values::sentence::SentenceSnapshot;
+use crate::kernel::values::sentence::{SentenceSnapshot, Token};
 use crate::kernel::values::space::{Axis, StaticSpace};
 use crate::lesson::Recipe;
 
@@ -127,7 +129,14 @@ fn commands_of(snapshot: &Snapshot, model: &ModelSnapshot) -> Vec<Command> {
 }
 
 fn sentences_of(model: &ModelSnapshot) -> Vec<SentenceCommand> {
+    let ids = |tokens: &[Token]| TextOrIds::Ids(tokens.iter().filter_map(|token| token.word).collect());
     let choice = |sentence: &SentenceSnapshot| match &sentence.text {
+        // A target that no text has.
+        text if sentence.has_own_target && text.as_ref().is_none_or(|text| !text.text.contains(PAIR)) => {
+            let source = text.as_ref().map(|text| TextOrIds::Text(text.text.clone()));
+            let source = source.unwrap_or_else(|| ids(sentence.chosen()));
+            SentenceCommand::Pair { source, target: ids(&sentence.tokens) }
+        }
         None if model.pretrained.is_some() => {
             SentenceCommand::Words(sentence.chosen().iter().map(|token| token.text.clone()).collect())
         }

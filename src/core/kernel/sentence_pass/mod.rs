@@ -56,7 +56,7 @@ pub struct SentencePass {
     /// One word in the sentences of a list.
     senses: Senses,
     interventions: Arc<Interventions<f32>>,
-    /// What makes the target if the sentence is a source.
+    /// The maker of targets, if sentences are sources.
     targets: Option<Arc<Targets>>,
     written: Option<WrittenWords>,
     generator: Generator,
@@ -284,7 +284,7 @@ impl SentencePass {
         let second = self.second.as_ref().ok_or("there is no second sentence from which to take a vector")?;
         let layers = model.architecture.numbered_blocks().count();
         if block >= layers {
-            return Err(format!("there is no such layer; the last is layer {layers}"));
+            return Err(format!("there is no such layer; the sentence goes through layers 1 to {layers}"));
         }
         let tower = model.architecture.tower_of(block);
         let counts = [self.frame.tokens_of(tower).len(), second.tokens_of(tower).len()];
@@ -343,8 +343,12 @@ impl SentencePass {
         if let NextWordChoice::Sampled(sampling) = choice {
             check_temperature(sampling.temperature)?;
         }
-        let chosen = &self.frame.sentence.words[..];
-        let (prompt, source) = if self.targets.is_some() { (&[][..], Some(chosen)) } else { (chosen, None) };
+        let Sentence { words: chosen, target, .. } = &self.frame.sentence;
+        // A target of the learner's own goes on; what the model wrote is written again, with the weights in use.
+        let own =
+            target.iter().filter(|target| !target.is_written).flat_map(|target| target.words.iter().skip(1).flatten());
+        let own: Vec<usize> = own.copied().collect();
+        let (prompt, source) = if self.targets.is_some() { (&own, Some(&chosen[..])) } else { (chosen, None) };
         let live = training.live();
         let words = training.network().go_on(live, prompt, source, count, choice, &mut self.generator);
         self.written = Some(WrittenWords { words: words.map_err(cannot_generate_words)?, choice, by: live.clone() });

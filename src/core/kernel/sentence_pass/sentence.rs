@@ -421,6 +421,15 @@ impl Sentence {
     ) -> Result<Self, PairFault> {
         let model = lesson.static_embedding.pretrained().filter(|model| model.reads_source());
         let model = model.ok_or_else(|| PairFault::Target(no_target(lesson)))?;
+        let is_marked = |part: &TextOrIds| matches!(part, TextOrIds::Text(text) if text.contains(PAIR));
+        if is_marked(source) {
+            return Err(PairFault::Source(format!("there is a target behind {PAIR} already")));
+        }
+        if is_marked(target) {
+            return Err(PairFault::Target(format!(
+                "{PAIR} is between a source and its target, and not in one of them"
+            )));
+        }
         let of_ids = |ids: &[usize]| Self::of_ids(ids, lesson, vocabulary);
         let of_target = |read: Self| Target::of_words(read.words.into_iter().map(Some).collect(), false);
         let (read, target) = match (source, target) {
@@ -444,7 +453,7 @@ impl Sentence {
     }
 }
 
-/// What a learner wrote: a text, or rows of the vocabulary.
+/// A part of a learner's sentence: a text, or rows of the vocabulary.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TextOrIds {
     Text(String),
@@ -485,16 +494,11 @@ fn check_count(count: usize, architecture: &Architecture, vocabulary: usize) -> 
 /// Reads a text with the model's tokenizer, or as token ids if there is none. Of a model with a source, it may have a
 /// target of the learner's own behind [`PAIR`].
 fn read_text(text: &str, model: &ModelFolder) -> Result<Sentence, String> {
-    let Some((source, target)) = text.split_once(PAIR).filter(|_| model.reads_source()) else {
-        return read_pieces(text, text, model);
-    };
-    if target.contains(PAIR) {
-        let count = text.split(PAIR).count();
-        return Err(format!("{count} texts with {PAIR} between them; a source has one target, such as `a {PAIR} b`"));
-    }
-    let read = read_pieces(text, source.trim_end(), model)?;
-    let target = read_target(text, target.trim_start(), model).map_err(|why| format!("the target: {why}"))?;
-    Ok(Sentence { target: Some(Arc::new(target)), ..read })
+    let (source, target) = model.source_and_target(text)?;
+    let read = read_pieces(text, source, model)?;
+    let target = target.map(|target| read_target(text, target, model)).transpose();
+    let target = target.map_err(|why| format!("the target: {why}"))?.map(Arc::new);
+    Ok(Sentence { target, ..read })
 }
 
 /// Reads a target, which is a part of a text.

@@ -117,6 +117,7 @@ impl SentenceFrame {
             tokens: self.tokens.clone(),
             text: self.sentence.text.clone(),
             source: self.source_tokens.clone(),
+            has_own_target: self.sentence.target.as_ref().is_some_and(|target| !target.is_written),
             answers: pass.answers(model).clone(),
             start: self.start.clone(),
             static_neighbours: self.static_neighbours.clone(),

@@ -58,7 +58,7 @@ pub struct Findings {
     pub heads: Option<FoundText<FoundHeads>>,
     pub parting: Option<FoundText<Parting>>,
     pub answered: Option<FoundText<LikeliestAnswer>>,
-    /// What is measured over all sources, of a model with an encoder and a decoder.
+    /// Measures over all sources, of a model with an encoder and a decoder.
     pub translations: Translations,
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use attune_engine::messages::counted;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::block::{BlockConfig, Norm};
-use attune_engine::numerics::head_measures::{HeadMeasure, HeadPatterns, MeasuredToken, alignment};
+use attune_engine::numerics::head_measures::{HeadMeasure, HeadPatterns, LEAST_WEIGHT, MeasuredToken, alignment};
 use attune_engine::numerics::model::{Activations, Architecture, Tower};
 use attune_engine::numerics::projection::Lens;
 use attune_engine::numerics::vectors::cosine;
@@ -16,6 +16,9 @@ use crate::kernel::notebook::document::TourCell;
 use crate::kernel::sentence_pass::sentence::{SentenceFrame, lens};
 use crate::kernel::tour::write::{head_link, shown};
 use crate::kernel::values::sentence::Token;
+
+/// Least change of a mean cosine that is called a change.
+const NEARER_MIN: f64 = 0.1;
 
 /// A mean that grows number by number.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -37,7 +40,7 @@ impl Mean {
     }
 }
 
-/// What is measured of one head of cross-attention.
+/// Measures of one head of cross-attention.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct CrossHead {
     /// The head, counted over all layers, and its block and its number in it.
@@ -54,7 +57,7 @@ struct Nearness {
     others: Mean,
 }
 
-/// What was measured so far.
+/// The measures so far.
 #[derive(Clone, Debug, Default)]
 pub struct Translations {
     texts: Vec<Arc<str>>,
@@ -153,12 +156,15 @@ impl Translations {
             format!("| {link} | {:.0} % | {} | {} |", 100.0 * aligned, number(head.monotony), number(head.entropy))
         };
         let rows: Vec<String> = heads.iter().take(NAMED).map(row).collect();
-        let best = architecture.head_name(heads.first()?.0.head);
+        let (best, share) = heads.first()?;
+        let best = architecture.head_name(best.head);
+        let is_clear =
+            if *share >= LEAST_WEIGHT { "" } else { " That is little: no single head of this model aligns clearly." };
         Some(format!(
             "## Which head aligns\n\nAn alignment says from which word of the source a word of the target comes. Here the \
              aligned word is the one that all heads of cross-attention together weigh most (Garg et al. 2019). Measured over \
              {}, of the model's {} heads of cross-attention the one that gives this word the largest share of its weight is \
-             {best}; if all words had the same weight, it would be {:.0} %.\n\n| head | on the aligned word | steps that \
+             {best}; if all words had the same weight, it would be {:.0} %.{is_clear}\n\n| head | on the aligned word | steps that \
              do not move back | entropy |\n|---|---|---|---|\n{}\n\nThe measures *aligned word* and *monotony* in [All \
              heads](<attune:panel/All heads>) are those of your own sentence: is it the same head there?",
             counted(self.texts.len(), "sentence"),
@@ -172,18 +178,20 @@ impl Translations {
         let [before, after] = &self.nearness;
         let [a, b] = [before.aligned.get()?, after.aligned.get()?];
         let [c, d] = [before.others.get()?, after.others.get()?];
-        let nearer = if b > a { "come nearer to it" } else { "do not come nearer to it" };
-        let than_others = match (b > a, b - a > d - c) {
-            (true, true) => ", and nearer to it than to the other words of the source",
-            (true, false) => ", but no more than to the other words of the source",
-            (false, _) => "",
+        let nearer = match b - a {
+            by if by >= NEARER_MIN && by - (d - c) >= NEARER_MIN => {
+                "come nearer to it, and nearer than to the other words"
+            }
+            by if by >= NEARER_MIN => "come nearer to it, but just as much to the other words",
+            by if by <= -NEARER_MIN => "move away from it",
+            _ => "stay about as far from it as they were",
         };
         Some(format!(
             "## Do the words of the target come nearer to the source?\n\nSource and target stand in one space, with one \
              basis for both. Each arrow of cross-attention adds a vector to a word of the target; that does not say that the word \
              moves towards the source. Measured over {}: the cosine between a word of the target and its aligned word, as that \
              stands behind the encoder, is {a:.2} on average before the decoder and {b:.2} behind it; to the other words of \
-             the source, {c:.2} and {d:.2}. So in this model the words of the target {nearer}{than_others}.",
+             the source, {c:.2} and {d:.2}. So in this model the words of the target {nearer}.",
             counted(self.texts.len(), "sentence"),
         ))
     }

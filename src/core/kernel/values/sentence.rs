@@ -32,6 +32,8 @@ pub struct SentenceSnapshot {
     pub text: Option<Arc<PieceText>>,
     /// The learner's sentence, if it is the source.
     pub source: Option<Vec<Token>>,
+    /// Whether the target is the learner's own, and no rule and no model wrote it.
+    pub has_own_target: bool,
     /// The input `X`, and `Q`, `K`, `V`, scores, weights, mix and output of every block.
     pub activations: Activations<f32>,
     /// The model's answers.

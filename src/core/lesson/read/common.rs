@@ -12,6 +12,7 @@ use crate::lesson::reading::decode::{At, Node, Record, list, text};
 use crate::lesson::reading::issue::{inside, is_unprintable, one_of, shorten};
 use crate::lesson::reading::text::tokenize;
 use crate::lesson::recorded::RecordedModel;
+use crate::lesson::schema::START_TOKEN;
 use crate::lesson::schema::limits::{
     ID_CHARS_MAX, LINE_CHARS_MAX, NAME_CHARS_MAX, PIECES_MAX, TEXT_BYTES_MAX, TOKENS_MAX, WORD_CHARS_MAX, pieces_max,
 };
@@ -130,7 +131,13 @@ impl LessonNames {
     /// Returns the number of tokens of a sentence, or the greatest number that is read if the model that would count
     /// them is absent.
     pub fn count(&self, sentence: &[String]) -> usize {
-        if self.is_absent() { PIECES_MAX } else { self.tokens(sentence).len() }
+        let is_written = |model: &ModelFolder| {
+            let text = sentence.join(" ");
+            model.reads_source() && model.source_and_target(&text).is_ok_and(|(_, target)| target.is_none())
+        };
+        // The length of what a model writes is not known before.
+        let is_unknown = self.is_absent() || self.model.as_ref().is_some_and(|model| is_written(model));
+        if is_unknown { PIECES_MAX } else { self.tokens(sentence).len() }
     }
 
     /// Returns whether the pretrained model is missing on this computer.
@@ -144,7 +151,15 @@ impl LessonNames {
             return recording.tokens_of(&sentence.join(" "));
         }
         let Some(model) = &self.model else { return sentence.to_vec() };
-        model.pieces(&sentence.join(" ")).unwrap_or_default().iter().map(|piece| model.shown(piece.id)).collect()
+        let text = sentence.join(" ");
+        let shown = |pieces: Vec<ModelPiece>| pieces.into_iter().map(|piece| model.shown(piece.id)).collect::<Vec<_>>();
+        match model.source_and_target(&text) {
+            Ok((_, Some(target))) => {
+                let start = model.rules.start.map_or_else(|| START_TOKEN.to_owned(), |start| model.shown(start as u32));
+                [vec![start], shown(model.target_pieces(target).unwrap_or_default())].concat()
+            }
+            _ => shown(model.pieces(&text).unwrap_or_default()),
+        }
     }
 
     /// Reads the name of a group.
@@ -171,16 +186,28 @@ fn text_in_pieces(node: Node<'_>, model: &ModelFolder) -> Option<String> {
     }
     let most = pieces_max(&model.architecture, model.config.vocabulary);
     let is_of_text = |piece: &ModelPiece| piece.origin != Origin::Added;
-    match model.pieces(&text) {
-        Ok(pieces) if !pieces.iter().any(is_of_text) => {
+    let target_pieces = |target| model.target_pieces(target).map(|pieces| pieces.len() + 1);
+    let read = model.source_and_target(&text).and_then(|(source, target)| {
+        let behind = target.map(target_pieces).transpose()?;
+        Ok((model.pieces(source)?, behind))
+    });
+    let (pieces, behind) = match read {
+        Ok(read) => read,
+        Err(why) => return node.field_issue(why).none(),
+    };
+    match (pieces, behind.filter(|behind| *behind > most)) {
+        (_, Some(behind)) => {
+            let found = format!("a target of {behind} pieces");
+            node.field_issue(found).expected(format!("from 1 to {most}")).none()
+        }
+        (pieces, None) if !pieces.iter().any(is_of_text) => {
             node.field_issue("a text without words").expected("words that the model's tokenizer knows").none()
         }
-        Ok(pieces) if pieces.len() <= most => Some(text),
-        Ok(pieces) => {
+        (pieces, None) if pieces.len() <= most => Some(text),
+        (pieces, None) => {
             let found = format!("a text of {} pieces", pieces.len());
             node.field_issue(found).expected(format!("from 1 to {most}")).none()
         }
-        Err(why) => node.field_issue(why).none(),
     }
 }
 

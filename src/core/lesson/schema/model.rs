@@ -107,12 +107,12 @@ impl Objective {
     }
 }
 
-/// What the target of a source is.
+/// The origin of the target of a source.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TargetForm {
-    /// What a rule makes of the source.
+    /// A rule makes it of the source.
     ByRule(Rewriting),
-    /// What the model itself writes, or the learner types: a translation, for example.
+    /// The model itself writes it, or the learner types it: a translation, for example.
     Free,
 }
 

@@ -41,7 +41,7 @@ pub struct SourceActivations<S> {
     pub embedded: Option<Arc<Matrix<S>>>,
     /// `X` (T_s, D)
     pub input: Arc<Matrix<S>>,
-    /// What cross-attention reads (T_s, D): the output of the last block, after the source's norm if there is one.
+    /// The vectors that cross-attention reads (T_s, D): the output of the last block, after the source's norm if there is one.
     pub memory: Arc<Matrix<S>>,
 }
 

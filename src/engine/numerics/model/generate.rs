@@ -2,6 +2,7 @@
 
 use rand::RngExt;
 
+pub use super::WritingRules;
 use super::activations::Interventions;
 use super::loss::hold_below;
 use super::{Activations, Architecture, AttentionModel, Classes, Pooling, Sequences, Tower};
@@ -42,18 +43,6 @@ pub struct Sampling {
     /// Total probability of the smallest set of most likely words from which one is drawn, as a share of the
     /// probability of the words that `top_k` leaves (Holtzman et al. 2020, arXiv 1904.09751, section 3.1).
     pub top_p: Option<f64>,
-}
-
-/// The words that begin and end what a model writes, and those that it never writes, whatever its logits are.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct WritingRules {
-    /// The word before the first one of a sentence that is written from a source. Without one that place is hidden.
-    pub start: Option<usize>,
-    /// The word that is written first, whatever the source is: a language, for example.
-    pub first: Option<usize>,
-    pub never: Vec<usize>,
-    /// Words that end the sentence. None of them is written.
-    pub ends: Vec<usize>,
 }
 
 /// The reason why a sentence cannot be continued.
@@ -237,8 +226,8 @@ impl<S: Scalar> AttentionModel<S> {
     }
 
     /// Generates `count` words after `prompt`, one at a time with the same weights, or fewer if a word ends the sentence
-    /// ([`WritingRules`]). Of a sentence that is too long for the model, the end is read. With a source the sentence may
-    /// start empty.
+    /// ([`WritingRules`]). Of a sentence that is too long for the model, the end is read. With a
+    /// source the sentence may start empty.
     ///
     /// Keys and values of earlier words are kept while they stay the same: in a model that attends to earlier words
     /// only, until the sentence is too long for it.

@@ -34,16 +34,17 @@ mod loss;
 pub mod onward;
 pub mod shards;
 pub mod step;
+mod writing;
 
 use std::sync::Arc;
 
 pub use activations::Activations;
 pub use batch::{Batch, Sequences};
 use faer::MatRef;
-use generate::WritingRules;
 pub use loss::DistanceCosts;
 use rand::RngExt;
 pub use step::{StepWorkspace, model_backward, model_forward};
+pub use writing::WritingRules;
 
 use crate::numerics::activation::Activation;
 use crate::numerics::attention::AttentionConfig;

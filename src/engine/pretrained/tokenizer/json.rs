@@ -78,6 +78,9 @@ pub struct AddedTokenJson {
     pub rstrip: bool,
     #[serde(default)]
     pub normalized: bool,
+    /// Whether it is left out of decoded texts.
+    #[serde(default)]
+    pub special: bool,
 }
 
 /// A step that adds pieces to a text, with the fields of all kinds.
@@ -144,6 +147,10 @@ pub struct ConfigJson {
     pub added_tokens_decoder: Option<JsonEntries<AddedTokenJson, ADDED_TOKENS_MAX>>,
     /// Field of a class that finds words by another program.
     pub word_tokenizer_type: Option<IgnoredAny>,
+    /// Number of T5's tokens that stand for left-out words.
+    pub extra_ids: Option<u32>,
+    /// Whether the sides of a translator have a vocabulary each.
+    pub separate_vocabs: Option<bool>,
 }
 
 /// The content of `added_tokens.json`.
@@ -168,8 +175,8 @@ impl NameJson {
     /// Returns the token. One that is given by its content is searched for in the text unchanged.
     pub fn into_token(self) -> AddedTokenJson {
         match self {
-            Self::Content(content) => AddedTokenJson { content, ..AddedTokenJson::default() },
-            Self::Token(token) => token,
+            Self::Content(content) => AddedTokenJson { content, special: true, ..AddedTokenJson::default() },
+            Self::Token(token) => AddedTokenJson { special: true, ..token },
         }
     }
 }

@@ -4,33 +4,37 @@
 //! Words are found and split by Hugging Face's crate `tokenizers`, which defines these files, with all of its models,
 //! normalizers, pre-tokenizers and post-processors. Reading is implemented here: a file is checked and bounded (`json`,
 //! `read`, `steps`, `pattern`) before its parts are passed to the crate, and older files are converted to such a file
-//! (`older`). So are places in the text: the crate's ranges go back where combining marks change their order, and cover
+//! (`older`); SentencePiece's own files, which the crate does not read, are in `sentencepiece`. So are places in the text: the crate's ranges go back where combining marks change their order, and cover
 //! only the first of several characters that become one; the pieces that a tokenizer adds (`template`) have no ranges
 //! there. Other features of the crate are not used: texts are neither truncated nor padded, and nothing is random,
 //! whatever the file says.
 
+mod cut;
 mod json;
 mod older;
 mod pattern;
+mod pipeline;
 mod read;
 pub(in crate::pretrained) mod refuse;
+pub(in crate::pretrained) mod sentencepiece;
 pub mod spelling;
 mod steps;
 mod template;
 pub mod write;
 
+use std::collections::HashSet;
 use std::ops::Range;
 
-use refuse::WORD_CHARS_MAX;
+use cut::{CutPiece, Side};
+use pipeline::Pipeline;
+use sentencepiece::SentencePiece;
 use serde::Serialize;
 use spelling::Spelling;
-use steps::{Bounds, Normaliser, Splitters};
 use template::{Template, TemplatePart};
-use tokenizers::{AddedVocabulary, Model, ModelWrapper, OffsetReferential, OffsetType, Token};
+use tokenizers::{AddedVocabulary, Model, ModelWrapper};
 use unicode_normalization::char::is_combining_mark;
 
 use super::Refusal;
-use super::refusal::quoted;
 use crate::panics::quietly;
 
 /// The texts of a tokenizer's files.
@@ -42,6 +46,10 @@ pub enum TokenizerFiles<'a> {
     WordPiece { vocab: &'a str, beside: OlderFiles<'a> },
     /// `vocab.json` and `merges.txt` of the families of GPT-2 and RoBERTa.
     BytePair { vocab: &'a str, merges: &'a str, beside: OlderFiles<'a> },
+    /// `source.spm`, `target.spm` and `vocab.json` of Marian.
+    Marian { sides: [&'a [u8]; 2], vocab: &'a str, beside: OlderFiles<'a> },
+    /// `spiece.model` of T5.
+    T5 { spiece: &'a [u8], beside: OlderFiles<'a> },
 }
 
 /// The files that older tokenizers have in addition to the vocabulary.
@@ -65,11 +73,36 @@ pub struct Tokenizer {
     pieces: Vec<Option<Box<str>>>,
     /// Search for the pieces that are never split.
     added: AddedVocabulary,
-    normaliser: Normaliser,
-    splitters: Splitters,
-    model: ModelWrapper,
+    /// Ids of those that mean something to the model, and are no text.
+    special: HashSet<u32>,
+    model: PieceModel,
     template: Template,
+    /// Template of targets, if it is another one.
+    target_template: Option<Template>,
     spelling: Spelling,
+}
+
+/// The model by which a text becomes pieces.
+#[derive(Debug)]
+enum PieceModel {
+    Pipeline(Pipeline),
+    SentencePiece(SentencePiece),
+}
+
+impl PieceModel {
+    fn id_of(&self, piece: &str) -> Option<u32> {
+        match self {
+            Self::Pipeline(pipeline) => pipeline.model.token_to_id(piece),
+            Self::SentencePiece(model) => model.id_of(piece),
+        }
+    }
+}
+
+/// Whether special tokens are a part of a decoded text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SpecialTokens {
+    Kept,
+    LeftOut,
 }
 
 /// Pieces that stand for a hidden word, BERT's and RoBERTa's.
@@ -85,6 +118,8 @@ impl Tokenizer {
             TokenizerFiles::Json(text) => read::tokenizer(text),
             TokenizerFiles::WordPiece { vocab, beside } => older::word_piece(vocab, beside),
             TokenizerFiles::BytePair { vocab, merges, beside } => older::byte_pair(vocab, merges, beside),
+            TokenizerFiles::Marian { sides, vocab, beside } => sentencepiece::read::marian(sides, vocab, beside),
+            TokenizerFiles::T5 { spiece, beside } => sentencepiece::read::t5(spiece, beside),
         }
     }
 
@@ -94,7 +129,7 @@ impl Tokenizer {
     /// A message for the learner, if the tokenizer has no piece for a part of the text, or takes too much time or
     /// memory.
     pub fn encode(&self, text: &str) -> Result<Encoding, String> {
-        self.assembled(&self.template.single, [text, ""])
+        self.assembled(&self.template.single, [text, ""], Side::Source)
     }
 
     /// Splits two texts into pieces, those of one text after those of the other.
@@ -103,18 +138,38 @@ impl Tokenizer {
     /// As [`Self::encode`], and if the tokenizer does not support pairs ([`Self::has_pairs`]).
     pub fn encode_pair(&self, first: &str, second: &str) -> Result<Encoding, String> {
         match &self.template.pair {
-            Some(parts) => self.assembled(parts, [first, second]),
+            Some(parts) => self.assembled(parts, [first, second], Side::Source),
             None => Err("the model's tokenizer has no form for a pair of sentences; write one sentence".to_owned()),
         }
     }
 
-    /// Splits a text of the target's side into pieces, including those that the tokenizer adds, such as the language of
-    /// mBART's targets. A tokenizer of one side splits it as any other.
+    /// Splits a target of a translator into pieces, including those that the tokenizer adds. Marian has another table for
+    /// them, and mBART adds another language.
     ///
     /// # Errors
     /// As [`Self::encode`].
     pub fn encode_target(&self, text: &str) -> Result<Encoding, String> {
-        self.encode(text)
+        self.assembled(&self.target_template().single, [text, ""], Side::Target)
+    }
+
+    /// Splits a target into the pieces that a decoder reads behind its start token: without those that the tokenizer adds
+    /// behind the text.
+    ///
+    /// # Errors
+    /// As [`Self::encode`].
+    pub fn encode_begun_target(&self, text: &str) -> Result<Encoding, String> {
+        self.assembled(self.target_template().until_text(), [text, ""], Side::Target)
+    }
+
+    fn target_template(&self) -> &Template {
+        self.target_template.as_ref().unwrap_or(&self.template)
+    }
+
+    /// Sets the language of targets, which the tokenizer adds in the place of the source's language.
+    pub fn set_target_language(&mut self, id: u32) {
+        /// End of a text, in all models that add languages.
+        const END: &str = "</s>";
+        self.target_template = Some(self.template.with_language(id, self.id_of(END)));
     }
 
     /// Returns whether two texts can be given at once.
@@ -130,7 +185,7 @@ impl Tokenizer {
 
     /// Returns the id of a piece in the spelling of the file: `##ing`, `Ġbank`, `[MASK]`.
     pub fn id_of(&self, piece: &str) -> Option<u32> {
-        self.added.token_to_id(piece, &self.model)
+        self.added.get_vocab().get(piece).copied().or_else(|| self.model.id_of(piece))
     }
 
     /// Returns the piece that stands for a hidden word, and its id; `None` if the model does not predict hidden words.
@@ -157,7 +212,23 @@ impl Tokenizer {
 
     /// Returns the text of pieces: BERT's words with spaces between them, GPT-2's bytes unchanged. Bytes that are not
     /// text become `U+FFFD`.
-    pub fn decode(&self, ids: &[u32]) -> String {
+    pub fn decode(&self, ids: &[u32], special: SpecialTokens) -> String {
+        let is_special = |id: &u32| self.special.contains(id);
+        let kept: Vec<u32> =
+            ids.iter().filter(|id| special == SpecialTokens::Kept || !is_special(id)).copied().collect();
+        if !matches!(&self.model, PieceModel::SentencePiece(model) if model.has_languages()) {
+            return self.joined(&kept);
+        }
+        // Marian's stretches between special tokens are texts of their own.
+        let stretches = kept.chunk_by(|id, next| !is_special(id) && !is_special(next));
+        let text = |stretch: &[u32]| match stretch {
+            [id] if is_special(id) => format!("{} ", self.piece(*id).unwrap_or_default()),
+            _ => self.joined(stretch),
+        };
+        stretches.map(text).collect::<String>().trim().to_owned()
+    }
+
+    fn joined(&self, ids: &[u32]) -> String {
         let mut bytes = Vec::new();
         let mut before = None;
         for id in ids {
@@ -165,13 +236,16 @@ impl Tokenizer {
             if before.is_some() && self.spelling.has_blank_before(piece, before) {
                 bytes.push(b' ');
             }
-            bytes.extend(self.spelling.spelled_out(piece));
+            match before {
+                None => bytes.extend(self.spelling.spelled_first(piece)),
+                Some(_) => bytes.extend(self.spelling.spelled_out(piece)),
+            }
             before = Some(piece);
         }
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    fn assembled(&self, parts: &[TemplatePart], texts: [&str; 2]) -> Result<Encoding, String> {
+    fn assembled(&self, parts: &[TemplatePart], texts: [&str; 2], side: Side) -> Result<Encoding, String> {
         let mut encoding = Encoding::default();
         let (mut text, mut at) = (0, 0);
         for part in parts {
@@ -186,103 +260,43 @@ impl Tokenizer {
                 })),
                 TemplatePart::Text { text: next, segment } => {
                     (text, at) = (*next, texts[*next].len());
-                    self.cut_text(text, texts[text], *segment, &mut encoding)?;
+                    let cut = self.cut(texts[text], side)?;
+                    self.add_words(text, texts[text], *segment, &cut, &mut encoding);
                 }
             }
         }
         Ok(encoding)
     }
 
-    /// Adds the pieces of one text.
-    fn cut_text(&self, number: usize, text: &str, segment: usize, encoding: &mut Encoding) -> Result<(), String> {
-        let cut = quietly(|| self.cut(text));
-        let (cut, spelled) = cut.unwrap_or_else(|panic| Err(format!("the tokenizer fails on this text ({panic})")))?;
-        let mut before = 0;
-        let mut pieces: Vec<(usize, u32, Range<usize>)> = Vec::with_capacity(cut.len());
-        for ((word, id), place) in cut.get_word_ids().iter().zip(cut.get_ids()).zip(cut.get_offsets()) {
-            let bytes = place_within(text, *place, before);
-            before = bytes.start;
-            pieces.push((word.unwrap_or_default() as usize, *id, bytes));
-        }
-        if self.normaliser.composes() {
-            self.widen(text, &mut pieces);
-        }
-        let goes_on = |left: &(usize, u32, Range<usize>), right: &(usize, u32, Range<usize>)| {
-            let [left_piece, right_piece] = [left.1, right.1].map(|id| self.piece(id).unwrap_or_default());
-            left.0 == right.0 && !self.spelling.ends_word(left_piece) && !self.spelling.begins_word(right_piece)
+    /// Adds the pieces of one text, as words.
+    fn add_words(&self, number: usize, text: &str, segment: usize, cut: &[CutPiece], encoding: &mut Encoding) {
+        let goes_on = |left: &CutPiece, right: &CutPiece| {
+            let [left_piece, right_piece] = [left.id, right.id].map(|id| self.piece(id).unwrap_or_default());
+            left.word == right.word && !self.spelling.ends_word(left_piece) && !self.spelling.begins_word(right_piece)
         };
-        for word in pieces.chunk_by(goes_on) {
-            let end = word.iter().map(|(.., bytes)| bytes.end).max().unwrap_or_default();
-            let is_spelled = spelled.get(word[0].0).is_some_and(|spelled| *spelled);
-            let origin = if is_spelled { Origin::Spelled } else { Origin::Text };
+        for word in cut.chunk_by(goes_on) {
+            let end = word.iter().map(|piece| piece.bytes.end).max().unwrap_or_default();
             let at = Some(encoding.words.len());
-            encoding.words.push(Word::within(number, text, word[0].2.start..end));
-            encoding.pieces.extend(word.iter().map(|(_, id, bytes)| ModelPiece {
-                id: *id,
+            encoding.words.push(Word::within(number, text, word[0].bytes.start..end));
+            encoding.pieces.extend(word.iter().map(|piece| ModelPiece {
+                id: piece.id,
                 text: number,
-                bytes: bytes.clone(),
+                bytes: piece.bytes.clone(),
                 word: at,
                 segment,
-                origin,
+                origin: if word[0].is_spelled { Origin::Spelled } else { Origin::Text },
             }));
         }
-        Ok(())
     }
 
-    /// Splits a text with the crate. Also returns, for each of its words, whether it is a piece that is never split.
-    fn cut(&self, text: &str) -> Result<(tokenizers::Encoding, Vec<bool>), String> {
-        let bounds = Bounds::of(text.len());
-        let normaliser = self.normaliser.within(&bounds);
-        let mut words = self.added.extract_and_normalize(Some(&normaliser), text);
-        normaliser.finish()?;
-        self.splitters.run(&mut words, &bounds)?;
-        let spelled = words.get_splits(OffsetReferential::Original, OffsetType::None);
-        let spelled = spelled.iter().map(|(.., pieces)| pieces.is_some()).collect();
-        let cut = words.tokenize(|word| Ok(self.cut_word(word.get())?));
-        let encoding = cut.and_then(|()| words.into_encoding(None, 0, OffsetType::Byte));
-        encoding.map(|encoding| (encoding, spelled)).map_err(|error| error.to_string())
+    /// Splits a text into pieces.
+    fn cut(&self, text: &str, side: Side) -> Result<Vec<CutPiece>, String> {
+        let cut = quietly(|| match &self.model {
+            PieceModel::Pipeline(pipeline) => pipeline.cut(text, &self.added, &self.spelling),
+            PieceModel::SentencePiece(model) => model.cut(text, &self.added, side),
+        });
+        cut.unwrap_or_else(|panic| Err(format!("the tokenizer fails on this text ({panic})")))
     }
-
-    /// Splits one word into pieces.
-    fn cut_word(&self, word: &str) -> Result<Vec<Token>, String> {
-        if let ModelWrapper::WordPiece(model) = &self.model
-            && model.max_input_chars_per_word > WORD_CHARS_MAX
-        {
-            let letters = word.chars().count();
-            if (WORD_CHARS_MAX + 1..=model.max_input_chars_per_word).contains(&letters) {
-                return Err(format!("a word has {letters} characters; at most {WORD_CHARS_MAX} are read"));
-            }
-        }
-        self.model.tokenize(word).map_err(|_| {
-            // Some models fail at a character, others at a whole word.
-            let letters = word.char_indices().map(|(at, letter)| &word[at..at + letter.len_utf8()]);
-            let mut unknown = letters.filter(|letter| self.model.tokenize(letter).is_err());
-            let of_letters = matches!(self.model, ModelWrapper::Unigram(_) | ModelWrapper::BPE(_));
-            let unknown = if of_letters { unknown.next().unwrap_or(word) } else { word };
-            format!(
-                "the tokenizer has no piece for {}, and none that stands for what it does not know; write other words",
-                quoted(unknown)
-            )
-        })
-    }
-
-    /// Extends each piece's range by the characters that became part of it. The crate's range covers only the first of
-    /// several characters that became one; it is extended up to the next space or piece.
-    fn widen(&self, text: &str, pieces: &mut [(usize, u32, Range<usize>)]) {
-        let mut next = text.len();
-        for (.., bytes) in pieces.iter_mut().rev() {
-            let behind = text.get(bytes.end..next).unwrap_or_default();
-            let begin = bytes.start;
-            bytes.end += behind.find(|sign| self.spelling.is_blank(sign)).unwrap_or(behind.len());
-            next = begin;
-        }
-    }
-}
-
-/// Moves a range of the crate's to character boundaries, and its start to `before` or later.
-fn place_within(text: &str, (start, end): (usize, usize), before: usize) -> Range<usize> {
-    let start = text.floor_char_boundary(start.max(before).min(text.len()));
-    start..text.ceil_char_boundary(end.clamp(start, text.len()))
 }
 
 /// The pieces of one text, or of two.
@@ -368,12 +382,13 @@ pub struct WordPieces {
 impl Tokenizer {
     /// Returns the data of a tokenizer that works like that of uncased BERT, and `None` for any other.
     pub fn word_pieces(&self, reads_pairs: bool) -> Option<WordPieces> {
-        let ModelWrapper::WordPiece(model) = &self.model else { return None };
+        let PieceModel::Pipeline(Pipeline { normaliser, splitters, model }) = &self.model else { return None };
+        let ModelWrapper::WordPiece(model) = model else { return None };
         let added = self.added.get_added_tokens_decoder().values();
         let is_plain =
             added.clone().all(|piece| !(piece.single_word || piece.lstrip || piece.rstrip || piece.normalized));
-        let is_bert = self.normaliser.is_uncased_bert()
-            && self.splitters.are_bert()
+        let is_bert = normaliser.is_uncased_bert()
+            && splitters.are_bert()
             && model.continuing_subword_prefix == PREFIX
             && is_plain;
         let mut spelled: Vec<String> = added.map(|piece| piece.content.clone()).collect();

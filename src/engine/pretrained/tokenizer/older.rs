@@ -21,19 +21,21 @@ use crate::pretrained::refusal::{FETCH_AGAIN, quoted};
 use crate::pretrained::texts::{ADDED, CONFIG, IDS, MERGES, PIECES, SPECIAL, TOKENIZER_CONFIG};
 
 /// A piece and its id.
-type Entry = (String, u32);
+pub type Entry = (String, u32);
 
 /// The special pieces that a class of tokenizers adds around a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Around {
     /// A start, if the config asks for it.
     Start,
+    /// An end.
+    End,
     Bert,
     Roberta,
 }
 
 /// A class of tokenizers of `transformers`.
-struct Class {
+pub struct Class {
     /// Ends of its names, without `Fast`.
     names: &'static [&'static str],
     /// Types of models whose folders do not name the class.
@@ -48,7 +50,7 @@ struct Class {
 
 /// The role of a special token, in the order in which the tokens are added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum SpecialToken {
+pub enum SpecialToken {
     Begin,
     End,
     Unknown,
@@ -113,7 +115,7 @@ const GPT2: Class = Class {
 
 const ROBERTA: Class = Class {
     names: &["RobertaTokenizer", "LongformerTokenizer", "BartTokenizer", "LEDTokenizer"],
-    model_types: &["roberta"],
+    model_types: &["roberta", "bart"],
     around: Around::Roberta,
     usual: &[
         (SpecialToken::Begin, "<s>"),
@@ -162,6 +164,19 @@ const HERBERT: Class = Class {
     model: || ModelJson { end_of_word_suffix: Some(WORD_END.to_owned()), ..model("BPE") },
 };
 
+/// Marian's tokenizer, whose pieces and steps are in SentencePiece's own files.
+pub const MARIAN: Class = Class {
+    names: &["MarianTokenizer"],
+    model_types: &["marian"],
+    around: Around::End,
+    usual: &[(SpecialToken::End, "</s>"), (SpecialToken::Unknown, "<unk>"), (SpecialToken::Filler, "<pad>")],
+    steps: |_| (Value::Null, Value::Null),
+    model: || model("Unigram"),
+};
+
+/// T5's tokenizer, whose pieces and steps are in one such file.
+pub const T5: Class = Class { names: &["T5Tokenizer"], model_types: &["t5", "mt5"], ..MARIAN };
+
 /// End of pieces that end a word, in vocabularies of XLM, HerBERT and CLIP.
 const WORD_END: &str = "</w>";
 
@@ -209,7 +224,7 @@ pub fn byte_pair(vocab: &str, merges: &str, beside: OlderFiles<'_>) -> Read<Toke
 }
 
 /// Reads the pieces of `vocab.json`.
-fn read_pieces(vocab: &str) -> Read<Vec<Entry>> {
+pub fn read_pieces(vocab: &str) -> Read<Vec<Entry>> {
     check_size(vocab)?;
     match serde_json::from_str(vocab).map_err(|error| bad_json(&error))? {
         PiecesJson::Ids(JsonEntries(entries)) => Ok(entries),
@@ -244,16 +259,16 @@ fn read_merge_lines(merges: &str, ids: &[Entry]) -> Read<Vec<Pair>> {
 }
 
 /// The settings in the files next to a vocabulary.
-struct Config {
+pub struct Config {
     class: &'static Class,
-    json: ConfigJson,
+    pub json: ConfigJson,
     /// Tokens of `added_tokens.json`.
     added: Vec<Entry>,
 }
 
 impl Config {
     /// Reads the files, and refuses those of other classes, some of which have files of the same names.
-    fn read(beside: OlderFiles<'_>, classes: &[&'static Class]) -> Read<Self> {
+    pub fn read(beside: OlderFiles<'_>, classes: &[&'static Class]) -> Read<Self> {
         let mut json: ConfigJson =
             beside.config.map_or(Ok(ConfigJson::default()), |text| read(text, TOKENIZER_CONFIG))?;
         let class = class(&json, beside, classes)?;
@@ -277,13 +292,7 @@ impl Config {
 
     /// Makes the tokenizer of these pieces.
     fn tokenizer(self, ids: Vec<Entry>, merges: Option<Vec<Pair>>) -> Read<Tokenizer> {
-        let listed = self.listed_tokens()?;
-        // Of a repeated piece the last one counts.
-        let mut id_of: HashMap<&str, u32> =
-            listed.iter().filter_map(|token| Some((token.content.as_str(), token.id?))).collect();
-        id_of.extend(ids.iter().map(|(piece, id)| (piece.as_str(), *id)));
-        let post_processor = self.post_processor(&id_of)?;
-        let added = self.with_named(listed, &ids);
+        let (added, post_processor) = self.around(&ids)?;
         let unknown = self.name(SpecialToken::Unknown);
         let (normalizer, pre_tokenizer) = (self.class.steps)(&self.json);
         let model = (self.class.model)();
@@ -302,17 +311,31 @@ impl Config {
         })
     }
 
+    /// Returns the tokens that are never split, and the step that adds special pieces around a text.
+    pub fn around(&self, ids: &[Entry]) -> Read<(Vec<AddedTokenJson>, Option<PostProcessorJson>)> {
+        let listed = self.listed_tokens()?;
+        // Of a repeated piece the last one counts.
+        let mut id_of: HashMap<&str, u32> =
+            listed.iter().filter_map(|token| Some((token.content.as_str(), token.id?))).collect();
+        id_of.extend(ids.iter().map(|(piece, id)| (piece.as_str(), *id)));
+        let post_processor = self.post_processor(&id_of)?;
+        Ok((self.with_named(listed, ids), post_processor))
+    }
+
+    /// Returns the content and the id of a special token.
+    pub fn special(&self, token: SpecialToken, id_of: &HashMap<&str, u32>) -> Read<Entry> {
+        let name = self.name(token).unwrap_or_default();
+        let Some(id) = id_of.get(name.as_str()) else {
+            let expected = format!("the piece {}", quoted(&name));
+            return Err(Refusal::new("no such piece", expected, "check that the files belong to one model"));
+        };
+        Ok((name, *id))
+    }
+
     /// Returns the step that adds special pieces around a text.
     fn post_processor(&self, id_of: &HashMap<&str, u32>) -> Read<Option<PostProcessorJson>> {
         let ends = |kind: &str| {
-            let id = |token| {
-                let name = self.name(token).unwrap_or_default();
-                let found = id_of.get(name.as_str()).map(|id| (name.clone(), *id));
-                found.ok_or_else(|| {
-                    let expected = format!("the piece {}", quoted(&name));
-                    Refusal::new("no such piece", expected, "check that the files belong to one model")
-                })
-            };
+            let id = |token| self.special(token, id_of);
             // A vocabulary without the piece for unknown words is of another class.
             if self.class.around == Around::Bert {
                 id(SpecialToken::Unknown)?;
@@ -323,6 +346,10 @@ impl Config {
         match self.class.around {
             Around::Bert => ends("BertProcessing"),
             Around::Roberta => ends("RobertaProcessing"),
+            Around::End => {
+                let (end, id) = self.special(SpecialToken::End, id_of)?;
+                Ok(Some(with_one(&end, id, false)))
+            }
             Around::Start if self.json.add_bos_token == Some(true) => {
                 let start = self.name(SpecialToken::Begin).unwrap_or_default();
                 let Some(id) = id_of.get(start.as_str()) else {
@@ -330,7 +357,7 @@ impl Config {
                     let refusal = Refusal::new(found, "a piece of the vocabulary", FETCH_AGAIN);
                     return Err(refusal.in_file(TOKENIZER_CONFIG));
                 };
-                Ok(Some(begun_by(&start, *id)))
+                Ok(Some(with_one(&start, *id, true)))
             }
             Around::Start => Ok(None),
         }
@@ -349,8 +376,9 @@ impl Config {
         for (content, id) in &self.added {
             check_piece(content, *id).map_err(|refusal| refusal.in_file(ADDED))?;
             // A token that is not special is searched for in the normalized text.
-            let normalized = named.iter().all(|token| token.content != *content);
-            listed.push(AddedTokenJson { id: Some(*id), content: content.clone(), normalized, ..Default::default() });
+            let special = named.iter().any(|token| token.content == *content);
+            let (content, normalized) = (content.clone(), !special);
+            listed.push(AddedTokenJson { id: Some(*id), content, normalized, special, ..Default::default() });
         }
         Ok(listed)
     }
@@ -377,7 +405,7 @@ impl Config {
     fn special_tokens(&self) -> Vec<AddedTokenJson> {
         let of_role = |token: SpecialToken| match token.of(&self.json) {
             Some(name) => Some(name.clone().into_token()),
-            None => self.name(token).map(|content| AddedTokenJson { content, ..AddedTokenJson::default() }),
+            None => self.name(token).map(|content| NameJson::Content(content).into_token()),
         };
         let others = self.json.additional_special_tokens.iter().flat_map(|List(names)| names);
         let others = others.map(|name| name.clone().into_token());
@@ -405,13 +433,16 @@ impl ConfigJson {
     }
 }
 
-/// Returns the step that adds a piece before the text, such as the start of some models of GPT-2's family.
-fn begun_by(start: &str, id: u32) -> PostProcessorJson {
-    let [kind, name, sequence] = ["TemplateProcessing", start, "A"].map(str::to_owned);
-    let single = vec![
+/// Returns the step that adds a piece before the text, such as the start of some models of GPT-2's family, or behind it.
+fn with_one(name: &str, id: u32, is_first: bool) -> PostProcessorJson {
+    let [kind, name, sequence] = ["TemplateProcessing", name, "A"].map(str::to_owned);
+    let mut single = vec![
         TemplatePartJson::SpecialToken { id: name.clone(), type_id: 0 },
         TemplatePartJson::Sequence { id: sequence, type_id: 0 },
     ];
+    if !is_first {
+        single.reverse();
+    }
     let special_tokens = Some(JsonEntries(vec![(name, SpecialJson { ids: List(vec![id]) })]));
     PostProcessorJson { kind, single: Some(List(single)), special_tokens, ..PostProcessorJson::default() }
 }

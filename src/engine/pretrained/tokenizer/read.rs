@@ -1,20 +1,24 @@
 //! Reading of `tokenizer.json`, part by part: what the crate `tokenizers` supports is read, and the rest refused with
 //! its name and place.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use tokenizers::models::bpe::{BPE, Vocab};
 use tokenizers::models::unigram::Unigram;
 use tokenizers::models::wordlevel::WordLevel;
 use tokenizers::models::wordpiece::WordPiece;
-use tokenizers::{AddedToken, AddedVocabulary, Model, ModelWrapper};
+use tokenizers::{AddedToken, AddedVocabulary, ModelWrapper};
 
-use super::Tokenizer;
-use super::json::{AddedTokenJson, ID_END, JsonEntries, List, ModelJson, Pair, PiecesJson, TokenizerJson, bad_json};
+use super::json::{
+    AddedTokenJson, ID_END, JsonEntries, List, ModelJson, Pair, PiecesJson, PostProcessorJson, TokenizerJson, bad_json,
+};
+use super::pipeline::Pipeline;
 use super::refuse::{Read, SAVE_AGAIN, damaged, missing, refuse};
+use super::sentencepiece::SentencePiece;
 use super::spelling::Spelling;
 use super::steps::{Bounds, Normaliser, Splitters};
 use super::template::Template;
+use super::{PieceModel, Tokenizer};
 use crate::pretrained::Refusal;
 use crate::pretrained::refusal::{FETCH_AGAIN, quoted};
 use crate::pretrained::texts::TOKENIZER;
@@ -25,9 +29,9 @@ const FILE_BYTES_MAX: usize = 64 << 20;
 /// Longest piece in bytes; those of known models have up to 256. It bounds the time that a text takes.
 const PIECE_BYTES_MAX: usize = 1 << 10;
 /// Longest piece of SentencePiece in bytes. At each character the crate copies all pieces that begin there.
-const UNIGRAM_PIECE_BYTES_MAX: usize = 1 << 8;
+pub const UNIGRAM_PIECE_BYTES_MAX: usize = 1 << 8;
 /// Total size of SentencePiece's pieces in bytes. The crate keeps a table for each byte.
-const UNIGRAM_BYTES_MAX: usize = 4 << 20;
+pub const UNIGRAM_BYTES_MAX: usize = 4 << 20;
 /// Total size of the pieces that are never split. Each byte is a state of the automaton that searches for them.
 const ADDED_BYTES_MAX: usize = 1 << 20;
 
@@ -65,13 +69,36 @@ pub fn tokenizer(text: &str) -> Read<Tokenizer> {
 pub fn of_json(json: TokenizerJson) -> Read<Tokenizer> {
     let normaliser = Normaliser::read(json.normalizer)?;
     let splitters = Splitters::read(json.pre_tokenizer)?;
-    let (mut pieces, model) = read_model(json.model)?;
-    let added = json.added_tokens.map(|list| list.0).unwrap_or_default();
-    let added = read_added(added, &mut pieces, &model, &normaliser)?;
-    let has = |id: u32| pieces.0.get(id as usize).is_some_and(Option::is_some);
-    let template = Template::read(json.post_processor.as_ref(), &has)?;
+    let (pieces, model) = read_model(json.model)?;
     let spelling = Spelling::of(&model, &normaliser, &splitters);
-    Ok(Tokenizer { pieces: pieces.0, added, normaliser, splitters, model, template, spelling })
+    let model = PieceModel::Pipeline(Pipeline { normaliser, splitters, model });
+    let added = json.added_tokens.map(|list| list.0).unwrap_or_default();
+    assembled(pieces, model, spelling, added, json.post_processor.as_ref())
+}
+
+/// Makes the tokenizer whose pieces are in SentencePiece's own files.
+pub fn of_sentence_piece(
+    model: SentencePiece,
+    ids: &[(String, u32)],
+    added: Vec<AddedTokenJson>,
+    post_processor: Option<&PostProcessorJson>,
+) -> Read<Tokenizer> {
+    let mut pieces = Pieces::default();
+    ids.iter().try_for_each(|(piece, id)| pieces.insert(piece, *id))?;
+    assembled(pieces, PieceModel::SentencePiece(model), Spelling::of_sentence_piece(), added, post_processor)
+}
+
+fn assembled(
+    mut pieces: Pieces,
+    model: PieceModel,
+    spelling: Spelling,
+    added: Vec<AddedTokenJson>,
+    post_processor: Option<&PostProcessorJson>,
+) -> Read<Tokenizer> {
+    let (added, special) = read_added(added, &mut pieces, &model)?;
+    let has = |id: u32| pieces.0.get(id as usize).is_some_and(Option::is_some);
+    let template = Template::read(post_processor, &has)?;
+    Ok(Tokenizer { pieces: pieces.0, added, special, model, template, target_template: None, spelling })
 }
 
 /// Pieces by id; ids may have gaps.
@@ -104,27 +131,33 @@ pub fn check_piece(piece: &str, id: u32) -> Read<()> {
     Ok(())
 }
 
-/// Makes the search for the pieces that are never split. One that is in the vocabulary keeps its id.
+/// Makes the search for the pieces that are never split, and returns the ids of those that are special. One that is in the
+/// vocabulary keeps its id.
 fn read_added(
     tokens: Vec<AddedTokenJson>,
     pieces: &mut Pieces,
-    model: &ModelWrapper,
-    normaliser: &Normaliser,
-) -> Read<AddedVocabulary> {
+    model: &PieceModel,
+) -> Read<(AddedVocabulary, HashSet<u32>)> {
+    let without = Normaliser::default();
+    let normaliser = if let PieceModel::Pipeline(pipeline) = model { &pipeline.normaliser } else { &without };
     let bytes: usize = tokens.iter().map(|token| token.content.len()).sum();
     if bytes > ADDED_BYTES_MAX {
         return damaged("added_tokens", format!("{bytes} bytes of pieces"), format!("at most {ADDED_BYTES_MAX}"));
     }
     let bounds = Bounds::of(bytes);
     let mut ids = Vocab::default();
+    let mut specials = HashSet::new();
     // The crate refuses two tokens with the same text. Here the later one is used, and those with an empty text never
     // match.
     let mut added: BTreeMap<(bool, String), AddedToken> = BTreeMap::new();
-    for AddedTokenJson { id, content, single_word, lstrip, rstrip, normalized } in tokens {
-        let known = model.token_to_id(&content).or_else(|| ids.get(&content).copied());
+    for AddedTokenJson { id, content, single_word, lstrip, rstrip, normalized, special } in tokens {
+        let known = model.id_of(&content).or_else(|| ids.get(&content).copied());
         let Some(id) = known.or(id) else { return missing(&format!("added_tokens: {content}"), "id") };
         pieces.insert(&content, id)?;
         ids.insert(content.clone(), id);
+        if special {
+            specials.insert(id);
+        }
         let found_by = if normalized { normaliser.normalized(&content, &bounds) } else { Ok(content.clone()) };
         let found_by = found_by.or_else(|why| damaged("added_tokens", why, "texts that the normalizer can read"))?;
         if !found_by.is_empty() {
@@ -138,7 +171,9 @@ fn read_added(
     let normaliser = normaliser.within(&bounds);
     let built = built.and_then(|numbers| vocabulary.add_tokens(added.into_values(), &numbers, Some(&normaliser)));
     let built = built.and_then(|_| normaliser.finish().map_err(Into::into));
-    built.map(|()| vocabulary).or_else(|error| damaged("added_tokens", error.to_string(), "pieces that are never cut"))
+    built
+        .map(|()| (vocabulary, specials))
+        .or_else(|error| damaged("added_tokens", error.to_string(), "pieces that are never cut"))
 }
 
 fn read_model(mut json: ModelJson) -> Read<(Pieces, ModelWrapper)> {

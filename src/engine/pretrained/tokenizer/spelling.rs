@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use tokenizers::ModelWrapper;
 
+use super::sentencepiece::BLANK;
 use super::steps::{Normaliser, Splitters};
 
 /// The way in which pieces are written in a vocabulary.
@@ -17,6 +18,8 @@ pub struct Spelling {
     suffix: Option<String>,
     /// Whether no piece contains spaces, so that words are joined with a space between them.
     drops_blanks: bool,
+    /// Whether the tokenizer puts a space before the text, which is dropped again when pieces become a text.
+    adds_blank: bool,
 }
 
 /// The meaning of the characters of a piece.
@@ -57,13 +60,17 @@ impl Spelling {
         };
         let [prefix, suffix] = [prefix, suffix].map(|part| part.filter(|part| !part.is_empty()));
         let drops_blanks = matches!(letters, Letters::Themselves) && splitters.drop_blanks();
-        Self { letters, prefix, suffix, drops_blanks }
+        let adds_blank = matches!(letters, Letters::Blank(_)) && (splitters.prepend() || normaliser.prepends());
+        Self { letters, prefix, suffix, drops_blanks, adds_blank }
+    }
+
+    /// Returns the spelling of SentencePiece's own files.
+    pub fn of_sentence_piece() -> Self {
+        Self { letters: Letters::Blank(BLANK), adds_blank: true, ..Self::default() }
     }
 
     /// Guesses the spelling of pieces whose tokenizer is not there, by the marks that only one spelling has.
     pub fn guessed(pieces: &[String]) -> Self {
-        /// SentencePiece's character for a space.
-        const BLANK: char = '▁';
         let has = |sign: char| pieces.iter().any(|piece| piece.contains(sign));
         let letters = if has(BYTES_BLANK) {
             Letters::Bytes { begin_words: true }
@@ -131,6 +138,15 @@ impl Spelling {
             (None, Some(_)) => before.is_some_and(|before| self.ends_word(before)),
             (None, None) => self.drops_blanks,
         }
+    }
+
+    /// Returns the bytes of the text of the first pieces, without the space that the tokenizer put before them.
+    pub fn spelled_first(&self, piece: &str) -> Vec<u8> {
+        let mut bytes = self.spelled_out(piece);
+        if self.adds_blank && bytes.first() == Some(&b' ') {
+            bytes.remove(0);
+        }
+        bytes
     }
 
     /// Returns whether a character is white space or stands for it.

@@ -10,6 +10,7 @@ use data_encoding::BASE64;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use tokenizers::normalizers::Precompiled;
+use tokenizers::pre_tokenizers::metaspace::PrependScheme;
 use tokenizers::tokenizer::pattern::Invert;
 use tokenizers::{
     NormalizedString, Normalizer, NormalizerWrapper, OffsetReferential, OffsetType, PreTokenizedString, PreTokenizer,
@@ -26,7 +27,7 @@ use crate::pretrained::refusal::quoted;
 const GROWTH_MAX: usize = 64;
 const GROWTH_BYTES: usize = 1 << 16;
 /// Largest size of SentencePiece's table of characters in bytes; that of XLM-R has 240,000.
-const CHARSMAP_BYTES_MAX: usize = 4 << 20;
+pub const CHARSMAP_BYTES_MAX: usize = 4 << 20;
 
 /// Pattern of the words of models that attune trained and wrote, for other programs; what does not match is dropped.
 pub const WORDS: &str = r"[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:'+[\p{L}\p{M}\p{N}]+)*";
@@ -44,7 +45,10 @@ impl Bounds {
     }
 
     /// Refuses a step that could lengthen `bytes` bytes too much.
-    fn check(&self, bytes: usize, growth: usize) -> Result<(), String> {
+    ///
+    /// # Errors
+    /// A message that says so.
+    pub fn check(&self, bytes: usize, growth: usize) -> Result<(), String> {
         if bytes.saturating_mul(growth) <= self.bytes {
             return Ok(());
         }
@@ -186,6 +190,11 @@ impl Normaliser {
     pub fn composes(&self) -> bool {
         use NormalizerWrapper as Step;
         self.of_crate().any(|step| matches!(step, Step::NFC(_) | Step::NFKC(_) | Step::Precompiled(_)))
+    }
+
+    /// Returns whether a text is put before the whole.
+    pub fn prepends(&self) -> bool {
+        self.of_crate().any(|step| matches!(step, NormalizerWrapper::Prepend(_)))
     }
 
     /// Returns whether each character is replaced by those of its bytes.
@@ -341,6 +350,13 @@ impl Splitters {
         self.of_crate().find_map(|splitter| match splitter {
             PreTokenizerWrapper::Metaspace(blank) => Some(blank.get_replacement()),
             _ => None,
+        })
+    }
+
+    /// Returns whether a space is put before the text.
+    pub fn prepend(&self) -> bool {
+        self.of_crate().any(|splitter| {
+            matches!(splitter, PreTokenizerWrapper::Metaspace(blank) if blank.get_prepend_scheme() != PrependScheme::Never)
         })
     }
 

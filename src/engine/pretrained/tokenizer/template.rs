@@ -52,6 +52,24 @@ impl Template {
         Self { pair: Some([single.clone(), second].concat()), single }
     }
 
+    /// Returns the template of a target: with its language in place of each added piece but `end`.
+    pub fn with_language(&self, language: u32, end: Option<u32>) -> Self {
+        let changed = |id: &u32| if Some(*id) == end { *id } else { language };
+        let part = |part: &TemplatePart| match part {
+            TemplatePart::Added { ids, segment } => {
+                TemplatePart::Added { ids: ids.iter().map(changed).collect(), segment: *segment }
+            }
+            TemplatePart::Text { .. } => part.clone(),
+        };
+        Self { single: self.single.iter().map(part).collect(), pair: None }
+    }
+
+    /// Returns the parts of a single text up to the text.
+    pub fn until_text(&self) -> &[TemplatePart] {
+        let text = self.single.iter().position(|part| matches!(part, TemplatePart::Text { .. }));
+        text.map_or(&self.single, |text| &self.single[..=text])
+    }
+
     /// Reads the post-processor that adds pieces, if there is one. `has` returns whether an id has a piece.
     pub fn read(step: Option<&PostProcessorJson>, has: &dyn Fn(u32) -> bool) -> Read<Self> {
         let mut template = None;

@@ -1,22 +1,28 @@
 //! Makes the two small models of the course from scratch: draws sentences of a [`grammar`], learns word pieces, trains,
 //! and writes a folder. The encoder, in BERT's form, predicts hidden words; the writer, in Llama's form, predicts the
-//! next piece of [`stories`].
+//! next piece of [`stories`]. A third model, which does not come with the course, is a translator in T5's form, which writes
+//! the [`translation`] of a sentence.
 //!
 //! ```text
 //! cargo run --release --no-default-features --example depth -- make lessons/depth
 //! cargo run --release --no-default-features --example depth -- make-writer lessons/writer
+//! cargo run --release --no-default-features --example depth -- make-translator FOLDER
 //! cargo run --release --no-default-features --example depth -- evaluate lessons/depth
 //! cargo run --release --no-default-features --example depth -- evaluate lessons/writer
+//! cargo run --release --no-default-features --example depth -- evaluate FOLDER
 //! ```
 //!
 //! Sums are computed on one thread in a fixed order, so that processors with the same vector instructions write the
-//! same bytes. `--steps N` trains for fewer steps, to try a change; `sentences N` and `texts N` print training data.
+//! same bytes. `--steps N` trains for fewer steps and `--seed N` draws other numbers, to try a change; `sentences N`,
+//! `texts N` and `translations N` print training data.
 
 mod evaluation;
 mod grammar;
 mod pieces;
 mod stories;
 mod training;
+mod translating;
+mod translation;
 mod writing;
 
 use std::collections::BTreeMap;
@@ -28,16 +34,17 @@ use attune_engine::numerics::activation::Activation;
 use attune_engine::numerics::attention::Mask;
 use attune_engine::numerics::block::Norm;
 use attune_engine::numerics::model::Readout;
+use attune_engine::numerics::model::WritingRules;
 use attune_engine::numerics::params::Parameters;
 use attune_engine::numerics::rng::{Generator, Stream, stream};
 use attune_engine::pretrained::config::Plain;
-use attune_engine::pretrained::folder::ModelFolder;
-use attune_engine::pretrained::folder::files;
-use attune_engine::pretrained::tokenizer::write::NewTokenizer;
+use attune_engine::pretrained::folder::{TOKENIZER, files_with};
+use attune_engine::pretrained::tokenizer::write::{NewTokenizer, PADDING, STOP};
 use attune_engine::pretrained::tokenizer::{Tokenizer, TokenizerFiles};
 use attune_engine::pretrained::{Config, Family, load};
 use evaluation::{Asked, table};
 use grammar::Kind;
+use translating::Translated;
 
 const SEED: u64 = 1;
 /// The number of sentences from which pieces are learned.
@@ -54,17 +61,42 @@ type Done = Result<(), Box<dyn Error>>;
 
 fn main() -> Done {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match &arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["make", folder] => encoder(Path::new(folder), training::ENCODER_STEPS),
-        ["make", folder, "--steps", steps] => encoder(Path::new(folder), steps.parse()?),
-        ["make-writer", folder] => writer(Path::new(folder), training::WRITER_STEPS),
-        ["make-writer", folder, "--steps", steps] => writer(Path::new(folder), steps.parse()?),
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments[..] {
+        ["make", folder, ref options @ ..] => {
+            encoder(Path::new(folder), Options::read(options, training::ENCODER_STEPS)?)
+        }
+        ["make-writer", folder, ref options @ ..] => {
+            writer(Path::new(folder), Options::read(options, training::WRITER_STEPS)?)
+        }
+        ["make-translator", folder, ref options @ ..] => {
+            translator(Path::new(folder), Options::read(options, training::TRANSLATOR_STEPS)?)
+        }
         ["evaluate", folder] => evaluate(Path::new(folder)),
         ["sentences", count] => print(count, |rng| grammar::sentence(rng).text()),
         ["texts", count] => print(count, |rng| stories::text(rng).text()),
-        _ => Err("expected `make FOLDER`, `make-writer FOLDER`, one of them with `--steps N`, `evaluate FOLDER`, \
-            `sentences N` or `texts N`"
+        ["translations", count] => print(count, |rng| translation::sentence(rng).text()),
+        _ => Err("expected `make FOLDER`, `make-writer FOLDER` or `make-translator FOLDER`, each with `--steps N` or \
+            `--seed N`; `evaluate FOLDER`; `sentences N`, `texts N` or `translations N`"
             .into()),
+    }
+}
+
+/// The options of training.
+#[derive(Clone, Copy)]
+struct Options {
+    steps: usize,
+    seed: u64,
+}
+
+impl Options {
+    fn read(options: &[&str], steps: usize) -> Result<Self, Box<dyn Error>> {
+        match options {
+            [] => Ok(Self { steps, seed: SEED }),
+            ["--steps", steps, rest @ ..] => Ok(Self { steps: steps.parse()?, ..Self::read(rest, 0)? }),
+            ["--seed", seed, rest @ ..] => Ok(Self { seed: seed.parse()?, ..Self::read(rest, steps)? }),
+            [other, ..] => Err(format!("no option {other}; expected `--steps N` or `--seed N`").into()),
+        }
     }
 }
 
@@ -79,11 +111,13 @@ fn print(count: &str, draw: impl Fn(&mut Generator) -> String) -> Done {
 
 /// Prints how well a model does on sentences that training never saw.
 fn evaluate(folder: &Path) -> Done {
-    let open = ModelFolder::open(folder)?;
     let read = load(folder, &mut |_| true).map_err(|stopped| stopped.to_string())?;
-    let tokenizer = open.tokenizer.as_ref().map_err(ToString::to_string)?;
+    let tokenizer = std::fs::read_to_string(folder.join(TOKENIZER))?;
+    let tokenizer = &Tokenizer::read(TokenizerFiles::Json(&tokenizer))?;
     let asked = Asked { model: &read.model(), parameters: &read.parameters, tokenizer };
-    if read.config.is_causal() {
+    if read.config.architecture.has_source() {
+        evaluate_translator(&asked)
+    } else if read.config.is_causal() {
         evaluate_writer(&asked)
     } else {
         evaluate_encoder(&asked)
@@ -125,6 +159,21 @@ fn evaluate_writer(asked: &Asked<'_>) {
     }
 }
 
+/// Prints how many sentences are translated right, word for word.
+fn evaluate_translator(asked: &Asked<'_>) {
+    for (name, pairs) in translating::kinds(SENTENCES, SEED) {
+        let Translated { right, senses, examples } = asked.translated(&pairs);
+        println!("{name}: {right}; words of two senses: {senses}");
+        examples.iter().for_each(|example| println!("    {example}"));
+    }
+    let (_, pairs) = &translating::kinds(SENTENCES, SEED)[0];
+    println!("words at whose place a head looks most at the word that they translate:");
+    for (layer, heads) in asked.alignment(pairs).iter().enumerate() {
+        let told = heads.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        println!("cross-attention of layer {}: {told}", layer + 1);
+    }
+}
+
 /// Returns the words of the language with their frequencies.
 fn counts() -> BTreeMap<String, usize> {
     let rng = &mut stream(SEED, Stream::Corpus);
@@ -136,7 +185,7 @@ fn counts() -> BTreeMap<String, usize> {
 }
 
 /// Trains the encoder and writes it.
-fn encoder(folder: &Path, steps: usize) -> Done {
+fn encoder(folder: &Path, Options { steps, seed }: Options) -> Done {
     let counts = counts();
     let pieces = pieces::learn(&counts, MERGES);
     let written = NewTokenizer::of_pieces(&pieces);
@@ -156,19 +205,51 @@ fn encoder(folder: &Path, steps: usize) -> Done {
     };
     let config = Config { family: Family::Bert, vocabulary: written.count(), architecture: shape.architecture() };
     println!("{config}; {} words of the language", counts.len());
-    let trained = training::encoder(&config, &tokenizer, SEED, steps);
+    let trained = training::encoder(&config, &tokenizer, seed, steps);
     write(folder, &config, &trained, &written)
 }
 
 /// Trains the writer and writes it.
-fn writer(folder: &Path, steps: usize) -> Done {
+fn writer(folder: &Path, Options { steps, seed }: Options) -> Done {
     let pieces = pieces::learn(&counts(), MERGES);
     let written = NewTokenizer::of_writer(&pieces);
     let tokenizer = Tokenizer::read(TokenizerFiles::Json(&written.to_json()))?;
     let config = Config::parse(&writer_config(written.count()))?;
     println!("{config}");
-    let trained = training::writer(&config, &tokenizer, SEED, steps);
+    let trained = training::writer(&config, &tokenizer, seed, steps);
     write(folder, &config, &trained, &written)
+}
+
+/// Trains the translator and writes it.
+fn translator(folder: &Path, Options { steps, seed }: Options) -> Done {
+    let words = translation::words();
+    let written = NewTokenizer::of_translator(&words);
+    let tokenizer = Tokenizer::read(TokenizerFiles::Json(&written.to_json()))?;
+    let config = Config::parse(&translator_config(written.count()))?;
+    println!("{config}");
+    let trained = training::translator(&config, &tokenizer, seed, steps);
+    write(folder, &config, &trained, &written)
+}
+
+/// Returns the configuration of T5's first form: relative positions in buckets, RMS norms, no biases, and one table that
+/// reads words and answers.
+fn translator_config(vocabulary: usize) -> String {
+    serde_json::json!({
+        "model_type": "t5",
+        "d_model": 64,
+        "d_kv": 16,
+        "num_heads": 4,
+        "num_layers": 2,
+        "num_decoder_layers": 2,
+        "d_ff": 128,
+        "feed_forward_proj": "relu",
+        "relative_attention_num_buckets": 16,
+        "relative_attention_max_distance": 32,
+        "layer_norm_epsilon": 1e-6,
+        "tie_word_embeddings": true,
+        "vocab_size": vocabulary,
+    })
+    .to_string()
 }
 
 /// Returns the configuration of a current architecture: rotary positions, RMS norms, gated feed-forward layers, no
@@ -193,7 +274,10 @@ fn writer_config(vocabulary: usize) -> String {
 
 fn write(folder: &Path, config: &Config, trained: &Parameters<f32>, tokenizer: &NewTokenizer<'_>) -> Done {
     let entry = |id, row, col| trained.entry(id, row, col).unwrap_or(0.0);
-    let mut files = files(config, config.architecture.readout, entry);
+    let special = |piece| tokenizer.id_of(piece);
+    let rules =
+        WritingRules { start: special(PADDING), ends: special(STOP).into_iter().collect(), ..WritingRules::default() };
+    let mut files = files_with(config, config.architecture.readout, &rules, entry);
     files.extend(tokenizer.files(config.positions()));
     write_folder(folder, &files)?;
     Ok(())

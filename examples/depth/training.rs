@@ -1,6 +1,7 @@
 //! Training on sentences of the [`grammar`]. An encoder predicts hidden words, as in BERT (Devlin et al. 2019, arXiv
 //! 1810.04805, section 3.1), with whole words hidden, and often the word that the rest of the sentence determines. A
-//! writer predicts the next piece of each text of the [`stories`].
+//! writer predicts the next piece of each text of the [`stories`], and a translator the next word of each
+//! [`translation`].
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -16,25 +17,30 @@ use attune_engine::numerics::rng::{Generator, Stream, stream};
 use attune_engine::pretrained::Config;
 use attune_engine::pretrained::config::architecture;
 use attune_engine::pretrained::tokenizer::Tokenizer;
-use attune_engine::pretrained::tokenizer::write::MASK;
+use attune_engine::pretrained::tokenizer::write::{MASK, PADDING};
 use rand::RngExt;
 
 use super::grammar::{self, Sentence};
 use super::stories;
+use super::translation;
 
 pub const ENCODER_STEPS: usize = 10_500;
 pub const WRITER_STEPS: usize = 8_000;
+pub const TRANSLATOR_STEPS: usize = 5_000;
 /// The number of sentences in a step.
 const BATCH: usize = 48;
 /// The largest learning rate of the encoder; the rate rises to it and then falls to 0.
 const ENCODER_RATE: f64 = 1e-3;
 /// The largest learning rate of the writer, whose blocks are pre-norm and bear a larger one.
 const WRITER_RATE: f64 = 2e-3;
+const TRANSLATOR_RATE: f64 = 4e-3;
 const RISING_STEPS: usize = 400;
 const WEIGHT_DECAY: f64 = 0.01;
 /// The initial standard deviation of word and position vectors; with less, the norm after them would have to scale them
 /// up.
 const VECTOR_INIT: f64 = 0.1;
+/// The initial standard deviation of word vectors in T5's form, which also read the answers and are scaled there.
+const TIED_INIT: f64 = 1.0;
 /// The share of words to predict.
 const ASKED: f64 = 0.15;
 /// The share of sentences in which the determined word is to be predicted.
@@ -52,7 +58,8 @@ const TWO_SENSES_SHOWN: f64 = 0.5;
 pub fn encoder(config: &Config, tokenizer: &Tokenizer, seed: u64, steps: usize) -> Parameters<f32> {
     let asking = Asking { tokenizer, mask: tokenizer.id_of(MASK).expect("BERT has one") as usize, config };
     let mut masking = stream(seed, Stream::Masking);
-    train(config, seed, (steps, ENCODER_RATE), |batch, rng| {
+    let schedule = Schedule { steps, rate: ENCODER_RATE, longest: config.positions(), vectors: VECTOR_INIT };
+    train(config, seed, schedule, |batch, rng| {
         let sentence = grammar::sentence(rng);
         if !sentence.is_kept_from_training() {
             asking.push(&sentence, batch, &mut masking);
@@ -62,7 +69,8 @@ pub fn encoder(config: &Config, tokenizer: &Tokenizer, seed: u64, steps: usize) 
 
 /// Returns the parameters of a writer after this number of steps.
 pub fn writer(config: &Config, tokenizer: &Tokenizer, seed: u64, steps: usize) -> Parameters<f32> {
-    train(config, seed, (steps, WRITER_RATE), |batch, rng| {
+    let schedule = Schedule { steps, rate: WRITER_RATE, longest: config.positions(), vectors: VECTOR_INIT };
+    train(config, seed, schedule, |batch, rng| {
         let text = stories::text(rng);
         if text.is_kept_from_training {
             return;
@@ -81,18 +89,51 @@ pub fn writer(config: &Config, tokenizer: &Tokenizer, seed: u64, steps: usize) -
     })
 }
 
-/// Returns the parameters after this number of steps, given the largest learning rate. `push` draws a text and adds it
-/// with its questions, or leaves it out.
+/// Returns the parameters of a translator after this number of steps.
+pub fn translator(config: &Config, tokenizer: &Tokenizer, seed: u64, steps: usize) -> Parameters<f32> {
+    let ids = |text: String| -> Vec<usize> {
+        let pieces = tokenizer.encode(&text).expect("it knows all words").pieces;
+        pieces.iter().map(|piece| piece.id as usize).collect()
+    };
+    let start = tokenizer.id_of(PADDING).map(|id| id as usize);
+    let schedule = Schedule { steps, rate: TRANSLATOR_RATE, longest: translation::LONGEST, vectors: TIED_INIT };
+    train(config, seed, schedule, |batch, rng| {
+        let pair = translation::sentence(rng);
+        if pair.is_kept_from_training {
+            return;
+        }
+        let (source, target) = (ids(pair.source.join(" ")), ids(pair.target.join(" ")));
+        let first = batch.input.words.len();
+        batch.targets.extend(target.iter().enumerate().map(|(row, &id)| (first + row, id)));
+        let before = target.iter().take(target.len() - 1).map(|&id| Some(id));
+        batch.input.push([start].into_iter().chain(before), 0);
+        batch.source.push(source.into_iter().map(Some), 0);
+    })
+}
+
+/// The way a model is trained.
+#[derive(Clone, Copy)]
+struct Schedule {
+    steps: usize,
+    /// The largest learning rate.
+    rate: f64,
+    /// The number of pieces of the longest text.
+    longest: usize,
+    /// The initial standard deviation of word vectors.
+    vectors: f64,
+}
+
+/// Returns the parameters after training. `push` draws a text and adds it with its questions, or leaves it out.
 fn train(
     config: &Config,
     seed: u64,
-    (steps, rate): (usize, f64),
+    Schedule { steps, rate, longest, vectors }: Schedule,
     mut push: impl FnMut(&mut Batch, &mut Generator),
 ) -> Parameters<f32> {
     let read = architecture(config, config.architecture.readout);
     let architecture = Architecture { train_embedding: true, segments: None, ..read };
     let rng = &mut stream(seed, Stream::StaticInit);
-    let words = Matrix::from_fn(config.vocabulary, config.width(), |_, _| of_size(VECTOR_INIT, rng));
+    let words = Matrix::from_fn(config.vocabulary, config.width(), |_, _| of_size(vectors, rng));
     let classes = Classes::Words(Candidates::all(config.vocabulary));
     let model = AttentionModel::new(architecture, Arc::new(words.into()), classes);
     let mut parameters = model.init(seed);
@@ -100,8 +141,10 @@ fn train(
     let decay = OptimiserConfig { weight_decay: WEIGHT_DECAY, ..OptimiserConfig::adam(rate) };
     let mut optimiser = Optimiser::new(decay, &parameters);
 
-    let rows = BATCH * config.positions();
-    let mut workspace = StepWorkspace::new(&model, BatchRoom { rows, longest: config.positions() }, BatchRoom::NONE);
+    let rows = BATCH * longest;
+    let room = BatchRoom { rows, longest };
+    let of_source = if model.architecture.has_source() { room } else { BatchRoom::NONE };
+    let mut workspace = StepWorkspace::new(&model, room, of_source);
     let mut batch = Batch::with_capacity(BATCH, rows);
     let mut sentences = stream(seed, Stream::Batches);
     let (began, mut mean) = (Instant::now(), 0.0);

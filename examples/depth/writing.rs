@@ -51,7 +51,7 @@ impl Share {
         self.right as f64 / self.all.max(1) as f64
     }
 
-    fn count(&mut self, is_right: bool) {
+    pub fn count(&mut self, is_right: bool) {
         (self.right, self.all) = (self.right + usize::from(is_right), self.all + 1);
     }
 }

@@ -2,21 +2,16 @@
 //! transformers and safetensors; elsewhere the recordings in `tests/fixtures/recordings`, which it made, stand for it.
 
 use std::fs;
-use std::process::Command;
 
 use serde_json::Value;
 
 use crate::common::folder::Folder;
+use crate::common::python::with_torch;
 use crate::program::{ended, program, said};
 
 /// The script that records the models.
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/command_line/oracle/record_models.py");
 const LESSONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/lessons");
-const NEEDED: &str = "import torch, transformers, safetensors";
-/// The interpreter with these packages, and what makes a test fail without.
-const PYTHON: &str = "ATTUNE_PYTHON";
-const REQUIRED: &str = "ATTUNE_REQUIRE_TORCH";
-
 /// The most that two libraries may differ in a weight, and in a number of the models that are shipped.
 const WEIGHTS_MOST: f64 = 2e-6;
 const QUERIES_MOST: f64 = 2e-5;
@@ -24,22 +19,12 @@ const STATES_MOST: f64 = 1e-4;
 
 /// A folder with recordings of all models, and what the models say of themselves; `None`, loudly, without torch.
 fn recorded() -> Option<(Folder, Value)> {
-    let python = std::env::var(PYTHON).unwrap_or_else(|_| "python3".to_owned());
-    let has_torch = Command::new(&python).args(["-c", NEEDED]).output().is_ok_and(|output| output.status.success());
-    if !has_torch {
-        assert!(std::env::var_os(REQUIRED).is_none(), "{python} has no torch, transformers and safetensors");
-        eprintln!("SKIPPED: {python} has no torch, transformers and safetensors; name one that has by {PYTHON}");
-        return None;
-    }
+    let mut python = with_torch()?;
     let folder = Folder::new("recorder");
     let recorder = program().args(["manual", "record"]).output().expect("the program starts").stdout;
     fs::write(folder.join("record.py"), recorder).expect("a file");
-    let output = Command::new(python)
-        .args([SCRIPT, &folder.file(""), LESSONS])
-        .env("PYTHONPATH", &folder.0)
-        .env("HF_HUB_OFFLINE", "1")
-        .output()
-        .expect("Python starts");
+    let output =
+        python.args([SCRIPT, &folder.file(""), LESSONS]).env("PYTHONPATH", &folder.0).output().expect("Python starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let expected = serde_json::from_slice(&fs::read(folder.join("expected.json")).expect("a file")).expect("JSON");
     Some((folder, expected))

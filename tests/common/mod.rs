@@ -11,6 +11,7 @@ pub mod models;
 pub mod numerics;
 #[cfg(unix)]
 pub mod obstacles;
+pub mod python;
 pub mod recorded;
 pub mod resaved;
 pub mod shares;

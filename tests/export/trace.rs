@@ -145,7 +145,8 @@ fn a_masked_score_is_null_and_its_weight_is_zero() {
 
 #[test]
 fn the_trace_of_every_form_goes_from_block_to_block_to_the_logits() {
-    for form in ["label", "next_word", "parameter_free", "reversal", "translation", "custom_mask"] {
+    let forms = ["label", "next_word", "parameter_free", "reversal", "translation", "custom_mask", "bart", "marian"];
+    for form in forms {
         let lesson = std::fs::read_to_string(at(format!("tests/fixtures/forms/{form}.ron"))).expect("a fixture");
         let trace = trace(&lesson, None);
         let (config, tensors) = (&trace["config"], &trace["tensors"]);

@@ -17,7 +17,7 @@ use crate::common::lessons::form as trained;
 use crate::common::top::text;
 
 const FORMS: &str = "label next_word encoder decoder parameter_free given_weights reversal translation custom_mask llama \
-                     gemma pythia";
+                     gemma pythia t5 bart mbart marian";
 
 fn with(form: &str, commands: &[Command]) -> Snapshot {
     let mut kernel = trained(form);
@@ -74,6 +74,59 @@ fn every_view_shows_every_form() {
         let weights = WeightsModel::of(&snapshot).expect("a model");
         assert_eq!(weights.tensors.len(), snapshot.model.expect("a model").parameters.specs().len());
     }
+}
+
+/// A model that is not trained, of the lesson of a form in which a piece is another.
+fn untrained(form: &str, [from, to]: [&str; 2]) -> Snapshot {
+    let text = text(format!("tests/fixtures/forms/{form}.ron"));
+    assert_eq!(text.matches(from).count(), 1, "{form}: {from}");
+    let mut lesson = attune_core::lesson::parse("x.ron", &text.replace(from, to))
+        .unwrap_or_else(|issues| panic!("{form}, {to}: {issues:#?}"));
+    lesson.model.schedule.steps = 0;
+    Kernel::trained(Arc::new(lesson)).snapshot()
+}
+
+#[test]
+fn every_field_of_two_towers_counts() {
+    let fields = [
+        ("t5", "source: Source(layers: 1, final_norm: true),", "source: Source(layers: 1),"),
+        ("t5", "source: Source(layers: 1, final_norm: true),", "source: Source(final_norm: true),"),
+        ("t5", ", shared: true", ""),
+        ("t5", "buckets: 4, most: 6, ", ""),
+        ("t5", "logit_scale: 0.25,", ""),
+        ("bart", "layers: 2, heads: 4", "layers: 2"),
+        ("bart", "feed_forward: 20, ", ""),
+        ("bart", "positions: true, ", ""),
+        ("bart", ", embedding_norm: true)", ")"),
+        ("marian", "(halves: true)", ""),
+        ("marian", "Source(layers: 2,", "Source("),
+    ];
+    for (form, from, to) in fields {
+        let [own, other] = [from, to].map(|to| numbers(&untrained(form, [from, to])));
+        assert!(own != other, "{form}: {from} => {to}");
+        assert!(own == numbers(&untrained(form, [from, from])), "{form}: the same is the same");
+    }
+}
+
+#[test]
+fn the_order_of_words_is_learned_from_waves_in_halves_and_not_without_them() {
+    let claims_of = |text: String| {
+        let lesson = attune_core::lesson::parse("x.ron", &text).unwrap_or_else(|issues| panic!("{issues:#?}"));
+        verify(&Kernel::trained(Arc::new(lesson)).snapshot()).expect("a trained model")
+    };
+    let own = text("tests/fixtures/forms/marian.ron");
+    let holds = |text: String| claims_of(text)[0].holds();
+    assert!(holds(own.clone()));
+    assert!(!holds(own.replace("Sinusoidal(halves: true)", "None")), "without positions nothing tells the order");
+}
+
+#[test]
+fn the_two_sides_have_depths_and_heads_of_their_own() {
+    let bart = ["Layer 1, source", "Layer 2, source", "Self-attention", "Cross-attention"];
+    let heads = [4, 4, 2, 2];
+    let all =
+        bart.iter().zip(heads).flat_map(|(place, heads)| (1..=heads).map(move |head| format!("{place}, head {head}")));
+    assert_eq!(titles("bart"), all.collect::<Vec<_>>());
 }
 
 fn titles(form: &str) -> Vec<String> {

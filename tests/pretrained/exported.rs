@@ -195,8 +195,8 @@ fn forms_that_no_folder_holds_are_refused_by_name() {
         (decoder("readout: Transformed"), "readout: found Transformed; expected Tied or Linear, as in GPT-2's shape"),
         (
             text("label"),
-            "objective: found Label; expected MaskedWord or NextWord, the objectives of models with BERT's or \
-             GPT-2's shape",
+            "objective: found Label; expected MaskedWord, NextWord or Sequence, the objectives of models that are written \
+             as folders",
         ),
     ];
     for (text, expected) in cases {

@@ -10,9 +10,12 @@ pub use super::families::{Family, Plain};
 use super::fields::{Fields, too_many};
 pub use super::limits::*;
 use super::refusal::{Refusal, quoted};
+use super::writing;
 use crate::messages::counted;
+use crate::numerics::activation::Activation;
 use crate::numerics::attention::Mask;
 use crate::numerics::block::BlockConfig;
+use crate::numerics::model::WritingRules;
 use crate::numerics::model::{Architecture, Readout};
 use crate::numerics::params::{TensorId, TensorName};
 
@@ -93,9 +96,18 @@ impl Config {
     /// head.
     ///
     /// # Panics
-    /// If the family is not one that attune writes: BERT, GPT-2, DistilBERT and Llama.
+    /// If the family is not one that attune writes: BERT, GPT-2, DistilBERT, Llama, T5, BART, mBART and Marian.
     pub fn to_json(&self) -> String {
-        let block = self.block();
+        self.to_json_with(&WritingRules::default())
+    }
+
+    /// Returns [`Self::to_json`] of a model that writes by these rules, if it has a source.
+    pub fn to_json_with(&self, rules: &WritingRules) -> String {
+        let sources = &self.architecture.source_blocks;
+        let (block, layers) = match sources.first() {
+            Some(block) => (block, sources.len()),
+            None => (self.block(), self.layers()),
+        };
         let activation = ACTIVATIONS.iter().find(|(_, activation)| *activation == block.activation);
         let (activation, epsilon) = (activation.map(|(name, _)| *name), block.norm_form.epsilon);
         // There are no tokens at the beginning or end of a text.
@@ -123,6 +135,10 @@ impl Config {
             ),
             Family::DistilBert => ("DistilBertForMaskedLM", json!({ "activation": activation, "pad_token_id": null })),
             Family::Llama => ("LlamaForCausalLM", self.llama_fields(activation)),
+            Family::T5 => ("T5ForConditionalGeneration", self.t5_fields(activation)),
+            Family::Bart => ("BartForConditionalGeneration", self.bart_fields(activation)),
+            Family::MBart => ("MBartForConditionalGeneration", self.bart_fields(activation)),
+            Family::Marian => ("MarianMTModel", self.bart_fields(activation)),
             other => panic!("config: models of {} are not written", other.name()),
         };
         let keys = self.family.keys();
@@ -133,13 +149,16 @@ impl Config {
             "tie_word_embeddings": self.is_tied(),
             "vocab_size": self.vocabulary,
             keys.width: self.width(),
-            keys.layers: self.layers(),
-            keys.heads: self.heads(),
+            keys.layers: layers,
+            keys.heads: block.attention.heads,
             keys.hidden: block.feed_forward,
             keys.positions: self.positions(),
         });
         if let (Value::Object(fields), Value::Object(own)) = (&mut fields, own) {
             fields.extend(own);
+            if !sources.is_empty() {
+                fields.extend(writing::ids(rules));
+            }
         }
         format!("{fields:#}\n")
     }
@@ -157,6 +176,43 @@ impl Config {
             "mlp_bias": block.forward_bias,
             "bos_token_id": null,
             "eos_token_id": null,
+        })
+    }
+
+    /// Returns the fields of T5 only, beside those of its encoder's sizes.
+    fn t5_fields(&self, activation: Option<&str>) -> Value {
+        let (block, architecture) = (self.block(), &self.architecture);
+        let buckets = block.attention.distances.and_then(|form| form.buckets);
+        // The name of a gate with this function differs from that of the function.
+        let gate = if block.activation == Activation::GeluTanh { Some("gelu") } else { activation };
+        let forward =
+            if block.gated { gate.map(|gate| format!("gated-{gate}")) } else { activation.map(str::to_owned) };
+        json!({
+            "d_kv": block.attention.key_width,
+            "num_decoder_layers": architecture.blocks.len() / 2,
+            "feed_forward_proj": forward,
+            "dense_act_fn": activation,
+            "is_gated_act": block.gated,
+            "relative_attention_num_buckets": buckets.map(|buckets| buckets.count),
+            "relative_attention_max_distance": buckets.map(|buckets| buckets.most),
+            "layer_norm_epsilon": block.norm_form.epsilon,
+            "scale_decoder_outputs": architecture.logit_scale.is_some(),
+            "is_encoder_decoder": true,
+        })
+    }
+
+    /// Returns the fields of BART's family only, beside those of its encoder's sizes.
+    fn bart_fields(&self, activation: Option<&str>) -> Value {
+        // Self-attention has no feed-forward part; the cross-attention behind it has one.
+        let hidden = self.architecture.blocks.iter().find_map(|block| block.feed_forward);
+        json!({
+            "decoder_layers": self.architecture.blocks.len() / 2,
+            "decoder_attention_heads": self.heads(),
+            "decoder_ffn_dim": hidden,
+            "activation_function": activation,
+            "scale_embedding": self.architecture.embedding_scale.is_some(),
+            "is_encoder_decoder": true,
+            "forced_eos_token_id": null,
         })
     }
 

@@ -22,11 +22,11 @@ use crate::pretrained::texts::{
 pub use crate::pretrained::texts::{PIECES, TOKENIZER, TOKENIZER_CONFIG};
 use crate::pretrained::tokenizer::refuse::SAVE_AGAIN;
 use crate::pretrained::tokenizer::sentencepiece::file::BYTES_MAX as SPM_BYTES_MAX;
-use crate::pretrained::tokenizer::write::{Cut, MASK, NewTokenizer, UNKNOWN};
+use crate::pretrained::tokenizer::write::{Cut, MASK, NewTokenizer, PADDING, UNKNOWN};
 use crate::pretrained::tokenizer::{
     Encoding, ModelPiece, OlderFiles, Origin, SpecialTokens, Tokenizer, TokenizerFiles,
 };
-use crate::pretrained::writing;
+use crate::pretrained::writing::{self, GENERATION};
 
 /// Largest size of each tokenizer file in bytes; the largest vocabularies take about 35 MB.
 pub const TOKENIZER_BYTES_MAX: u64 = 64 << 20;
@@ -400,16 +400,17 @@ fn text_of(config: &str, field: &str) -> Option<String> {
 pub type NewFile = (&'static str, Vec<u8>);
 
 impl Family {
-    /// Returns whether folders of its models are written, and not only read.
+    /// Returns whether a changed model of the family is written as a folder, and not only read.
     pub fn is_written(self) -> bool {
         matches!(self, Self::Bert | Self::DistilBert | Self::Gpt2 | Self::Llama)
     }
 
-    /// Returns the pieces after the words of a vocabulary: one for unknown words, and one that hides a word if the
-    /// family predicts hidden words.
+    /// Returns the pieces after the words of a vocabulary: one for unknown words, and one that hides a word if the family
+    /// predicts hidden words, or with which a translation begins.
     pub fn special_pieces(self) -> &'static [&'static str] {
         match self {
             Self::Bert | Self::DistilBert => &[UNKNOWN, MASK],
+            Self::T5 | Self::Bart | Self::MBart | Self::Marian => &[UNKNOWN, PADDING],
             _ => &[UNKNOWN],
         }
     }
@@ -430,10 +431,24 @@ impl NewTokenizer<'_> {
 /// Returns the files of a model's folder, without those of its tokenizer. `entry` returns an entry of a tensor in the
 /// shapes of the config.
 pub fn files(config: &Config, readout: Readout, entry: impl Fn(TensorId, usize, usize) -> f32) -> Vec<NewFile> {
+    files_with(config, readout, &WritingRules::default(), entry)
+}
+
+/// Returns [`files`] of a model that writes by these rules, and the file of the rules, if it has a source.
+pub fn files_with(
+    config: &Config,
+    readout: Readout,
+    rules: &WritingRules,
+    entry: impl Fn(TensorId, usize, usize) -> f32,
+) -> Vec<NewFile> {
     let tensors = config.tensors(&wanted(config, &architecture(config, readout)), entry);
     let tensors = tensors.iter().map(|(name, tensor)| (name.clone(), (&tensor.shape[..], &tensor.numbers[..])));
     let mut weights = Vec::new();
     // Writing to memory cannot fail.
     let _ = safetensors::write(&tensors.collect(), &mut weights);
-    vec![(CONFIG, config.to_json().into_bytes()), (WEIGHTS, weights)]
+    let mut files = vec![(CONFIG, config.to_json_with(rules).into_bytes()), (WEIGHTS, weights)];
+    if config.architecture.has_source() {
+        files.push((GENERATION, writing::to_json(rules).into_bytes()));
+    }
+    files
 }

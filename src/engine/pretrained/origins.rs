@@ -109,6 +109,23 @@ impl Config {
         }
     }
 
+    /// Returns whether a tensor has two dimensions in the files though it begins with one number in all entries.
+    fn is_matrix(&self, name: TensorName) -> bool {
+        let has_source = self.sources() > 0;
+        name == TensorName::DistanceBias || name == TensorName::LogitBias && has_source
+    }
+
+    /// Returns the name with which a tensor is written, whose name in the table is one of two.
+    fn renamed(&self, name: String) -> String {
+        const LOGITS: [&str; 2] = ["final_logits.bias", "final_logits_bias"];
+        const GATED: &str = ".wi_1.";
+        if name == LOGITS[0] {
+            return LOGITS[1].to_owned();
+        }
+        let is_gated = self.architecture.source_blocks.first().is_some_and(|block| block.gated);
+        if self.family == Family::T5 && !is_gated { name.replace(GATED, ".wi.") } else { name }
+    }
+
     /// Returns the tensors to be written for these of the engine, under the names that transformers uses. Those for
     /// which the family has no name are left out. `entry` returns an entry of a tensor of the engine.
     pub(super) fn tensors(
@@ -123,8 +140,9 @@ impl Config {
             // Tensors of a head have no prefix.
             let is_of_model = id.name.layer() != Layer::Readout
                 || matches!(id.name, TensorName::FinalNormGain | TensorName::FinalNormBias);
-            let name = if is_of_model { format!("{prefix}{name}") } else { name };
-            let (layout, is_vector) = (self.layout(id), matches!(id.name.start(), Start::Zero | Start::One));
+            let name = self.renamed(if is_of_model { format!("{prefix}{name}") } else { name });
+            let is_vector = matches!(id.name.start(), Start::Zero | Start::One) && !self.is_matrix(id.name);
+            let layout = self.layout(id);
             let shape = layout.shape((rows, cols), is_vector);
             let tensor = tensors.entry(name).or_insert_with(|| NewTensor::zeros(shape));
             for (row, col) in (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col))) {

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use serde::Deserialize;
+use serde_json::{Map, Value, json};
 
 use super::config::{Config, Family};
 use super::fields::{CHECK, Fields};
@@ -92,6 +93,37 @@ impl Settings<'_> {
             }
         }
     }
+}
+
+/// Returns the fields of a config with the ids by which a new model writes. Texts are padded with the word that begins
+/// what it writes.
+pub(super) fn ids(rules: &WritingRules) -> Map<String, Value> {
+    let end = match rules.ends[..] {
+        [one] => json!(one),
+        [] => Value::Null,
+        _ => json!(rules.ends),
+    };
+    let (start, first) = (json!(rules.start), json!(rules.first));
+    [
+        ("bos_token_id", Value::Null),
+        ("pad_token_id", start.clone()),
+        ("decoder_start_token_id", start),
+        ("forced_bos_token_id", first),
+        ("eos_token_id", end),
+    ]
+    .into_iter()
+    .map(|(key, value)| (key.to_owned(), value))
+    .collect()
+}
+
+/// Returns the text of the file with the settings of generation of a new model.
+pub(super) fn to_json(rules: &WritingRules) -> String {
+    let mut fields = ids(rules);
+    if !rules.never.is_empty() {
+        let never: Vec<[usize; 1]> = rules.never.iter().map(|id| [*id]).collect();
+        fields.insert("bad_words_ids".to_owned(), json!(never));
+    }
+    format!("{:#}\n", Value::Object(fields))
 }
 
 /// Checks that an id is one of the vocabulary.

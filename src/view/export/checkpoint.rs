@@ -1,5 +1,6 @@
-//! A lesson's trained model written as a model folder in the form of BERT or GPT-2, which transformers opens and attune
-//! reads back; or a pretrained model with the learner's changes, or after further training.
+//! A lesson's trained model written as a model folder in the form of BERT or GPT-2, or of a [translator](super::translators)
+//! if it has a source, which transformers opens and attune reads back; or a pretrained model with the learner's changes, or
+//! after further training.
 //!
 //! Words keep their ids. After them come the few special tokens that a tokenizer needs, with the zero vector that a
 //! hidden word has in a lesson. Parts of the form that the lesson's model lacks, such as biases or position embeddings,
@@ -17,16 +18,19 @@ use attune_core::whole_file::{no_new_folder, write_folder};
 use attune_engine::numerics::activation::Activation;
 use attune_engine::numerics::attention::{Mask, Window};
 use attune_engine::numerics::block::{Branches, Norm};
+use attune_engine::numerics::model::WritingRules;
 use attune_engine::numerics::model::{Architecture, Readout};
 use attune_engine::numerics::norm::NormForm;
 use attune_engine::numerics::params::{TensorId, TensorName};
 use attune_engine::pretrained::config::Plain;
-use attune_engine::pretrained::folder::{NewFile, files, of_words};
+use attune_engine::pretrained::folder::{NewFile, files_with, of_words};
+use attune_engine::pretrained::tokenizer::write::PADDING;
 use attune_engine::pretrained::tokenizer::{Tokenizer, TokenizerFiles};
 use attune_engine::pretrained::{Config, Family};
 
 use super::fault::ExportFault;
 pub use super::fault::Unfit;
+use super::translators;
 
 /// The bias of a class that is not an answer of the lesson: low enough never to be predicted, but not so low that
 /// logits lose precision.
@@ -86,13 +90,36 @@ impl Checkpoint {
             }
             TensorName::LogitBias => class(col).map_or(NEVER, |class| learned(id, row, class).unwrap_or(0.0)),
             TensorName::LogitWeights => class(col).and_then(|class| learned(id, row, class)).unwrap_or(0.0),
-            TensorName::Positions => {
-                let fixed = model.fixed_positions.as_ref().map(|fixed| fixed.get(row, col));
-                fixed.or_else(|| learned(id, row, col)).unwrap_or(0.0)
+            TensorName::Positions | TensorName::SourcePositions => {
+                let place = row.checked_sub(self.config.architecture.position_rows.first);
+                let fixed = model.fixed_positions.as_ref().zip(place).map(|(fixed, row)| fixed.get(row, col));
+                fixed.or_else(|| learned(id, place?, col)).unwrap_or(0.0)
             }
             _ => learned(id, row, col).unwrap_or(0.0),
         };
-        Some(files(&self.config, self.readout, entry).into_iter().chain(self.tokenizer.iter().cloned()).collect())
+        // A source without these tensors of its own has the sentence's.
+        let has = |id: TensorId| model.parameters.spec(id).is_some();
+        let entry = |id: TensorId, row, col| {
+            let of_sentence = match id.name {
+                TensorName::SourcePositions => TensorName::Positions,
+                TensorName::SourceEmbeddingNormGain => TensorName::EmbeddingNormGain,
+                TensorName::SourceEmbeddingNormBias => TensorName::EmbeddingNormBias,
+                other => other,
+            };
+            entry(if has(id) { id } else { of_sentence.of_block(id.block) }, row, col)
+        };
+        let rules = self.rules(words.len(), |word| class(word).is_some());
+        let files = files_with(&self.config, self.readout, &rules, entry);
+        Some(files.into_iter().chain(self.tokenizer.iter().cloned()).collect())
+    }
+
+    /// Returns the rules by which a lesson's model with a source writes: it begins with the piece of its tokenizer for that,
+    /// and never writes what is no answer. No word ends its target, which is as long as the source.
+    fn rules(&self, words: usize, is_answer: impl Fn(usize) -> bool) -> WritingRules {
+        let start = self.config.family.special_pieces().iter().position(|piece| *piece == PADDING);
+        let Some(start) = start.map(|at| words + at) else { return WritingRules::default() };
+        let never = (0..self.config.vocabulary).filter(|word| !is_answer(*word)).collect();
+        WritingRules { start: Some(start), first: None, never, ends: vec![start] }
     }
 }
 
@@ -132,8 +159,11 @@ pub fn form(lesson: &Lesson) -> Result<(Config, Readout), Vec<Unfit>> {
 /// Returns the family whose form may fit a lesson's own model, by its objective and its mask.
 fn family(lesson: &Lesson) -> Result<Family, Unfit> {
     let objective = &lesson.model.objective;
-    if matches!(objective, Objective::Label | Objective::Sequence(_)) {
-        let expected = "MaskedWord or NextWord, the objectives of models with BERT's or GPT-2's shape";
+    if matches!(objective, Objective::Sequence(_)) {
+        return Ok(translators::family(&lesson.model.architecture));
+    }
+    if matches!(objective, Objective::Label) {
+        let expected = "MaskedWord, NextWord or Sequence, the objectives of models that are written as folders";
         return Err(Unfit::new(&["model", "objective"], objective.name(), expected));
     }
     match lesson.model.architecture.blocks[0].attention.mask {
@@ -151,12 +181,16 @@ fn unfit(lesson: &Lesson, family: Family) -> Vec<Unfit> {
     let is_among = matches!(&lesson.model.objective, Objective::MaskedWord { among, .. } if !among.is_empty());
     let objective = (is_among && family == Family::Gpt2)
         .then(|| Unfit::new(&["model", "objective"], "MaskedWord over some words", "all words"));
+    let has_source = architecture.has_source();
     let forms = forms_of_today(architecture).into_iter();
+    let forms = forms.filter(|(field, _)| !has_source || !translators::has_field(field, architecture, family));
     let forms = forms.map(|(field, found)| Unfit { field, found, expected: "the usual form".to_owned() });
-    let fields = objective.into_iter().chain(of_attention(architecture, family)).chain(forms);
+    let fields = objective.into_iter().chain(of_attention(architecture)).chain(forms);
+    let of_shape =
+        if has_source { translators::unfit(architecture, family) } else { of_one_sentence(architecture, family) };
     let as_in =
         |unfit: Unfit| Unfit { expected: format!("{}, as in {}'s shape", unfit.expected, family.name()), ..unfit };
-    let mut unfit: Vec<Unfit> = fields.chain(of_block(architecture, family)).map(as_in).collect();
+    let mut unfit: Vec<Unfit> = fields.chain(of_shape).map(as_in).collect();
     if let Some(word) = cut_word(&lesson.vocabulary(), family) {
         let expected = "words of letters and digits, with apostrophes only inside a word, which the tokenizer does \
             not split";
@@ -165,23 +199,43 @@ fn unfit(lesson: &Lesson, family: Family) -> Vec<Unfit> {
     unfit
 }
 
-/// Lists flags of the model and sizes and numbers of its attention that differ from the family's.
-fn of_attention(architecture: &Architecture, family: Family) -> Vec<Unfit> {
+/// A field with its value in the lesson and in the family.
+pub(super) type Flag = (FieldPath, bool, bool);
+
+/// Lists the flags that differ.
+pub(super) fn differing(flags: impl IntoIterator<Item = Flag>) -> Vec<Unfit> {
+    let flags = flags.into_iter().filter(|(_, found, needed)| found != needed);
+    flags.map(|(field, found, needed)| Unfit::new(field, &found.to_string(), &needed.to_string())).collect()
+}
+
+/// Lists what differs from all families.
+fn of_attention(architecture: &Architecture) -> Vec<Unfit> {
+    let block = &architecture.blocks[0];
+    let attention = &block.attention;
+    let flags: [Flag; 3] = [
+        (&["model", "projections"], attention.projected, true),
+        (&["model", "output"], attention.output, true),
+        (&["model", "residual"], block.residual, true),
+    ];
+    let mut unfit = differing(flags);
+    if attention.temperature != 1.0 {
+        unfit.push(Unfit::new(&["model", "temperature"], &attention.temperature.to_string(), "1"));
+    }
+    unfit
+}
+
+/// Lists what differs from a family of models of one sentence.
+fn of_one_sentence(architecture: &Architecture, family: Family) -> Vec<Unfit> {
     let block = &architecture.blocks[0];
     let attention = &block.attention;
     let is_gpt2 = family == Family::Gpt2;
-    let flags: [(FieldPath, bool, bool); 7] = [
-        (&["model", "projections"], attention.projected, true),
-        (&["model", "output"], attention.output, true),
+    let flags: [Flag; 4] = [
         (&["model", "scale"], attention.scale, attention.scale || !is_gpt2),
-        (&["model", "residual"], block.residual, true),
         (&["model", "embedding_norm"], architecture.embedding_norm, !is_gpt2),
         (&["model", "final_norm"], architecture.final_norm, is_gpt2),
         (&["model", "readout_bias"], architecture.readout_bias, architecture.readout_bias && !is_gpt2),
     ];
-    let flags = flags.into_iter().filter(|(_, found, needed)| found != needed);
-    let mut unfit: Vec<Unfit> =
-        flags.map(|(field, found, needed)| Unfit::new(field, &found.to_string(), &needed.to_string())).collect();
+    let mut unfit = differing(flags);
     let widths: [(FieldPath, usize); 2] =
         [(&["model", "key_width"], attention.key_width), (&["model", "value_width"], attention.value_width)];
     for (field, width) in widths {
@@ -191,12 +245,10 @@ fn of_attention(architecture: &Architecture, family: Family) -> Vec<Unfit> {
             unfit.push(Unfit::new(field, &width.to_string(), &expected));
         }
     }
-    if attention.temperature != 1.0 {
-        unfit.push(Unfit::new(&["model", "temperature"], &attention.temperature.to_string(), "1"));
-    }
     if attention.distances.is_some() {
         unfit.push(Unfit::new(&["model", "positions"], "Distances", "Learned (or Sinusoidal or None)"));
     }
+    unfit.extend(of_block(architecture, family));
     unfit
 }
 
@@ -231,6 +283,9 @@ fn of_block(architecture: &Architecture, family: Family) -> Vec<Unfit> {
 
 /// Returns the architecture in the family's form, with parts that the lesson lacks, which are written as zeros.
 fn written(architecture: &Architecture, family: Family) -> Architecture {
+    if architecture.has_source() {
+        return translators::written(architecture, family);
+    }
     let block = &architecture.blocks[0];
     let attention = &block.attention;
     let written = Plain {

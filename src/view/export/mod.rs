@@ -41,6 +41,7 @@ pub mod sheet_html;
 pub mod sheet_svg;
 pub mod site;
 pub mod trace;
+mod translators;
 pub mod vectors;
 pub mod web_page;
 pub mod work_file;

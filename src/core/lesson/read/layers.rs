@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 
 use attune_engine::numerics::activation::Activation;
+use attune_engine::numerics::attention::distances::{DistanceBuckets, DistanceForm};
 use attune_engine::numerics::attention::{
     AttentionConfig, Mask, MaskTable, QueryKeyNorm, Rotary, RotaryScaling, Window,
 };
@@ -13,8 +14,8 @@ use attune_engine::numerics::positions::Positions;
 use crate::lesson::reading::decode::{Node, Record, choice, fields, flag, list, number, record, whole, within, wrong};
 use crate::lesson::reading::issue::one_of;
 use crate::lesson::schema::limits::{
-    DIM_MAX, FACTOR_MAX, FACTOR_MIN, FEED_FORWARD_MAX, HEADS_MAX, LAYERS_MAX, NORM_EPSILON_MAX, NORM_EPSILON_MIN,
-    TEMPERATURE_MAX, TEMPERATURE_MIN, THETA_MAX, TOKENS_MAX,
+    BUCKETS, DIM_MAX, DISTANCE_MAX, FACTOR_MAX, FACTOR_MIN, FEED_FORWARD_MAX, HEADS_MAX, LAYERS_MAX, NORM_EPSILON_MAX,
+    NORM_EPSILON_MIN, TEMPERATURE_MAX, TEMPERATURE_MIN, THETA_MAX, TOKENS_MAX,
 };
 use crate::lesson::schema::model::Objective;
 
@@ -27,9 +28,18 @@ pub enum PositionForm {
     /// A vector that is added to the word's vector.
     Vectors(Positions),
     /// A bias, dependent on the distance, that is added to the scores.
-    Distances,
+    Distances(DistanceFields),
     /// A rotation of query and key.
     Rotary(RotaryFields),
+}
+
+/// The numbers for distances, as a lesson writes them.
+#[derive(Clone, Copy, PartialEq)]
+pub struct DistanceFields {
+    /// Number of buckets of distances that share a number, and the distance from which all are in the last bucket.
+    buckets: Option<(usize, usize)>,
+    /// Whether all layers of a tower read the numbers of its first layer.
+    shared: bool,
 }
 
 /// The rotation of queries and keys, as a lesson writes it.
@@ -45,8 +55,20 @@ impl PositionForm {
     pub fn vectors(self) -> Positions {
         match self {
             Self::Vectors(positions) => positions,
-            Self::Distances | Self::Rotary(_) => Positions::None,
+            Self::Distances(_) | Self::Rotary(_) => Positions::None,
         }
+    }
+
+    pub fn is_learned(self) -> bool {
+        self == Self::Vectors(Positions::Learned)
+    }
+
+    /// Returns the form of a layer's numbers for distances. `first` is the tower's first layer, if this is another.
+    pub fn distances(self, max_tokens: usize, looks_back: bool, first: Option<usize>) -> Option<DistanceForm> {
+        let Self::Distances(DistanceFields { buckets, shared }) = self else { return None };
+        let both_directions = !looks_back;
+        let buckets = buckets.map(|(count, most)| DistanceBuckets { count, most, both_directions });
+        Some(DistanceForm { tokens: max_tokens, buckets, table: first.filter(|_| shared) })
     }
 
     /// Returns the rotation of heads whose keys have the given width. The number of rotated columns is even.
@@ -57,13 +79,15 @@ impl PositionForm {
     }
 }
 
-/// Reads the positions: `None`, `Sinusoidal`, `Learned`, `Distances`, or `Rotary` with its frequencies.
+/// Reads the positions: `None`, `Sinusoidal`, `Learned`, `Distances` with its buckets, or `Rotary` with its frequencies.
 pub fn read_positions(node: Node<'_>) -> Option<PositionForm> {
     record(node, &["None", "Sinusoidal", "Learned", "Distances", "Rotary"], |record| match record.name {
         "None" => Some(PositionForm::Vectors(Positions::None)),
-        "Sinusoidal" => Some(PositionForm::Vectors(Positions::Sinusoidal)),
+        "Sinusoidal" => record.take_or("halves", false, flag).map(|halves| {
+            PositionForm::Vectors(if halves { Positions::SinusoidalInHalves } else { Positions::Sinusoidal })
+        }),
         "Learned" => Some(PositionForm::Vectors(Positions::Learned)),
-        "Distances" => Some(PositionForm::Distances),
+        "Distances" => read_distances(record).map(PositionForm::Distances),
         _ => fields! { record => RotaryFields {
             theta: within(1.0..=THETA_MAX), or 10_000.0;
             fraction: number(|x| x > 0.0 && x <= 1.0, "a number above 0 and at most 1"), or 1.0;
@@ -71,6 +95,37 @@ pub fn read_positions(node: Node<'_>) -> Option<PositionForm> {
         } }
         .map(PositionForm::Rotary),
     })
+}
+
+/// Reads the buckets of distances, and whether the layers of a tower share their numbers.
+fn read_distances(record: &mut Record<'_>) -> Option<DistanceFields> {
+    /// The distance from which all are in the last bucket, in T5.
+    const MOST: usize = 128;
+    fields! { record;
+        buckets: whole(BUCKETS), optional;
+        most: whole(1..=DISTANCE_MAX), optional;
+        shared: flag, or false;
+    }
+    let (buckets, most) = (buckets?, most?);
+    let Some(count) = buckets else {
+        if most.is_some() {
+            return record
+                .issue("most", "without buckets, each distance has its own number")
+                .expected("buckets")
+                .none();
+        }
+        return Some(DistanceFields { buckets: None, shared: shared? });
+    };
+    // Words that look back only have the most buckets of one distance.
+    let exact = DistanceBuckets { count, most: MOST, both_directions: false }.exact();
+    let most = most.unwrap_or(MOST);
+    if most <= exact {
+        return record
+            .issue("most", format!("{most}, but {exact} of {count} buckets have one distance each"))
+            .expected(format!("more than {exact}"))
+            .none();
+    }
+    Some(DistanceFields { buckets: Some((count, most)), shared: shared? })
 }
 
 /// Reads the scaling of rotary frequencies: `None`, `Linear(factor)`, or `Llama3` with its bounds.
@@ -98,6 +153,7 @@ fn read_scaling(node: Node<'_>) -> Option<RotaryScaling> {
 }
 
 /// A number of layers with the same configuration.
+#[derive(Clone)]
 pub struct LayerRun {
     pub count: usize,
     pub block: BlockConfig,

@@ -12,4 +12,5 @@ pub mod panels;
 pub mod recordings;
 pub mod switches;
 pub mod texts;
+pub mod towers;
 pub mod vectors;

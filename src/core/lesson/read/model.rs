@@ -5,17 +5,15 @@ use std::ops::RangeInclusive;
 
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::activation::Activation;
-use attune_engine::numerics::attention::distances::DistanceForm;
-use attune_engine::numerics::attention::{Mask, Window};
-use attune_engine::numerics::block::{Attends, BlockConfig};
-use attune_engine::numerics::model::{Architecture, DistanceCosts, Pooling, Readout, SourceForm};
+use attune_engine::numerics::model::{Architecture, DistanceCosts, Pooling, Readout};
 use attune_engine::numerics::optimiser::Method;
 use attune_engine::numerics::params::{TensorId, TensorName};
 use attune_engine::numerics::positions::{PositionRows, Positions};
 
 use crate::lesson::read::common::{LessonNames, Vocabulary, word};
 use crate::lesson::read::corpus::Lists;
-use crate::lesson::read::layers::{FACTORS, LayerRun, PositionForm, read_layers, read_positions};
+use crate::lesson::read::layers::{FACTORS, PositionForm, read_positions};
+use crate::lesson::read::towers::{Towers, read_towers};
 use crate::lesson::reading::decode::{
     At, Node, Record, all, choice, different, fields, flag, list, list_of, map, number, positive, record, share, whole,
     within, wrong,
@@ -55,7 +53,7 @@ pub fn read_attention<'s>(
 fn read_fields<'s>(record: &mut Record<'s>, dim: Option<usize>, groups: Option<&Lists<'s>>) -> ReadModel<'s> {
     let read = record.take("objective", |node| read_objective(node, groups));
     let objective = read.as_ref().map(|read| &read.objective);
-    let layers = read_layers(record, dim, objective);
+    let towers = read_towers(record, dim, objective);
     fields! { record;
         positions: read_positions, or PositionForm::Vectors(Positions::Learned);
         max_tokens: whole(2..=TOKENS_MAX), or 32;
@@ -64,10 +62,14 @@ fn read_fields<'s>(record: &mut Record<'s>, dim: Option<usize>, groups: Option<&
         train_embedding: flag, or false;
         readout_bias: flag, or true;
         embedding_scale: within(FACTORS), optional;
+        logit_scale: within(FACTORS), optional;
         logit_cap: within(FACTORS), optional;
     }
-    check_turn(record, positions, layers.as_ref());
-    let answer = read_answer(record, objective);
+    if let Some(towers) = &towers {
+        check_turn(record, positions, towers);
+        towers.check_source(record, positions, embedding_norm);
+    }
+    let answer = read_answer(record, objective, logit_scale.flatten());
     let is_tied_label =
         objective == Some(&Objective::Label) && answer.is_some_and(|(readout, _)| readout.is_by_static_vectors());
     let tied_labels = is_tied_label.then(|| record.place_of("readout"));
@@ -78,11 +80,12 @@ fn read_fields<'s>(record: &mut Record<'s>, dim: Option<usize>, groups: Option<&
     let schedule = read_schedule(record, 0..=STEPS_MAX, usual);
 
     let config = || {
-        let layers = layers.as_ref()?;
-        let (source_blocks, blocks) = blocks(layers, positions?, max_tokens?, objective?);
+        let towers = towers.as_ref()?;
+        let block = &towers.layers.block;
+        let (source_blocks, blocks) = towers.blocks(positions?, max_tokens?);
         let (readout, pooling) = answer?;
         let readout = match readout {
-            Readout::Transformed(_) => Readout::Transformed(layers.block.activation),
+            Readout::Transformed(_) => Readout::Transformed(block.activation),
             Readout::Tied | Readout::Linear | Readout::TransformedLinear(_) => readout,
         };
         let architecture = Architecture {
@@ -93,9 +96,9 @@ fn read_fields<'s>(record: &mut Record<'s>, dim: Option<usize>, groups: Option<&
             segments: None,
             embedding_norm: embedding_norm?,
             final_norm: final_norm?,
-            norm_form: layers.block.norm_form,
+            norm_form: block.norm_form,
             embedding_scale: embedding_scale?,
-            source: SourceForm::default(),
+            source: towers.form,
             train_embedding: train_embedding?,
             source_blocks,
             blocks,
@@ -103,7 +106,7 @@ fn read_fields<'s>(record: &mut Record<'s>, dim: Option<usize>, groups: Option<&
             readout,
             transform_bias: true,
             readout_bias: readout_bias?,
-            logit_scale: None,
+            logit_scale: logit_scale?,
             logit_cap: logit_cap?,
             layers: None,
         };
@@ -116,38 +119,16 @@ fn read_fields<'s>(record: &mut Record<'s>, dim: Option<usize>, groups: Option<&
 }
 
 /// Reports a rotation that would have no columns.
-fn check_turn(record: &Record<'_>, positions: Option<PositionForm>, layers: Option<&LayerRun>) {
-    let (Some(positions), Some(layers)) = (positions, layers) else { return };
-    let key_width = layers.block.attention.key_width;
+fn check_turn(record: &Record<'_>, positions: Option<PositionForm>, towers: &Towers) {
+    let runs = [Some(&towers.layers), towers.source.as_ref()].into_iter().flatten();
+    let Some((positions, key_width)) = positions.zip(runs.map(|run| run.block.attention.key_width).min()) else {
+        return;
+    };
     if positions.rotary(key_width).is_some_and(|rotary| rotary.width == 0) {
         record
             .issue("positions", format!("rotary positions rotate pairs of columns, but keys are only {key_width} wide"))
             .expected("a larger fraction, or wider keys");
     }
-}
-
-/// Returns the blocks of the source and of the sentence. With a source, a layer consists of self-attention,
-/// cross-attention and the feed-forward layer, as in Vaswani et al. 2017, section 3.1.
-fn blocks(
-    layers: &LayerRun,
-    positions: PositionForm,
-    max_tokens: usize,
-    objective: &Objective,
-) -> (Vec<BlockConfig>, Vec<BlockConfig>) {
-    let LayerRun { count, block } = layers;
-    let mut block = block.clone();
-    block.attention.distances = (positions == PositionForm::Distances).then(|| DistanceForm::of_each(max_tokens));
-    block.attention.rotary = positions.rotary(block.attention.key_width);
-    if !matches!(objective, Objective::Sequence(_)) {
-        return (Vec::new(), vec![block.clone(); *count]);
-    }
-    let mut unmasked = block.clone();
-    unmasked.attention.mask = Mask::None;
-    let own = BlockConfig { feed_forward: None, ..block.clone() };
-    let mut cross = BlockConfig { attends: Attends::Source, ..unmasked.clone() };
-    // Distances between a word of the target and a word of the source are not defined.
-    (cross.attention.distances, cross.attention.rotary, cross.attention.window) = (None, None, Window::ALL);
-    (vec![unmasked; *count], [own, cross].into_iter().cycle().take(2 * count).collect())
 }
 
 /// Reads the costs of distances, which need outputs that are not read off as answers.
@@ -193,11 +174,21 @@ fn read_costs(
 }
 
 /// Reads how answers are computed from the outputs.
-fn read_answer(record: &mut Record<'_>, objective: Option<&Objective>) -> Option<(Readout, Pooling)> {
+fn read_answer(
+    record: &mut Record<'_>,
+    objective: Option<&Objective>,
+    logit_scale: Option<f64>,
+) -> Option<(Readout, Pooling)> {
     let is_label = objective == Some(&Objective::Label);
     let (readout, pooling) = if is_label { (Readout::Linear, Pooling::Mean) } else { (Readout::Tied, Pooling::Every) };
     let readout = record.take_or("readout", readout, choice(READOUTS));
     let pooling = record.take_or("pool", pooling, choice(POOLINGS));
+    if logit_scale.is_some() && readout.is_some_and(|readout| readout.activation().is_some()) {
+        record
+            .issue("logit_scale", "a Transformed readout norms what it reads, so the factor would not count")
+            .expected("readout: Tied or readout: Linear");
+        return None;
+    }
     let name = objective?.name();
     match pooling {
         Some(Pooling::Every) if is_label => {

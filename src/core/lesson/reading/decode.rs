@@ -389,6 +389,15 @@ impl<'s> Record<'s> {
         self.add_fields(fields);
     }
 
+    /// Adds the fields of another record that this one leaves out. The other record reports those that nothing reads.
+    pub fn complete_from(&mut self, other: &Self) {
+        for Field { name, value, .. } in &other.fields {
+            if self.fields.iter().all(|own| own.name != *name) {
+                self.fields.push(Field { name, value, taken: true });
+            }
+        }
+    }
+
     /// Decodes a required field.
     pub fn take<T>(&mut self, field: &'static str, decode: impl FnOnce(Node<'s>) -> Option<T>) -> Option<T> {
         let Some(node) = self.find(field) else {

@@ -81,6 +81,10 @@ pub const NORM_EPSILON_MAX: f64 = 0.1;
 /// Limits of the factors and bounds of scores, logits and vectors.
 pub const FACTOR_MIN: f64 = 0.001;
 pub const FACTOR_MAX: f64 = 1000.0;
+/// Number of buckets of distances: below, a direction has none of one distance; above, more than a sentence has distances.
+pub const BUCKETS: std::ops::RangeInclusive<usize> = 4..=128;
+/// Greatest distance from which all are in the last bucket; with more, every distance of a sentence is near.
+pub const DISTANCE_MAX: usize = 1024;
 /// Greatest base `θ` of rotary positions.
 pub const THETA_MAX: f64 = 1e8;
 /// Greatest number of words that a model writes at once.

@@ -15,6 +15,12 @@ const END: &str = "[SEP]";
 pub const BEGIN: &str = "<s>";
 /// Piece that pads the short texts of a batch.
 const FILLER: &str = "[PAD]";
+/// Piece that pads texts of a translator, and before the first word that it writes; and the piece after a text.
+pub const PADDING: &str = "<pad>";
+pub const STOP: &str = "</s>";
+
+/// The special pieces of a translator.
+pub const TRANSLATOR: &[&str] = &[UNKNOWN, PADDING, STOP];
 
 /// The way in which a tokenizer splits a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,12 +53,18 @@ impl<'a> NewTokenizer<'a> {
         Self { own, special: &[UNKNOWN, BEGIN], cut: Cut::Pieces }
     }
 
+    /// Makes a tokenizer of words for a model that translates.
+    pub fn of_translator(own: &'a [String]) -> Self {
+        Self { own, special: TRANSLATOR, cut: Cut::Words }
+    }
+
     /// Returns the number of all pieces.
     pub fn count(&self) -> usize {
         self.own.len() + self.special.len()
     }
 
-    fn id_of(&self, special: &str) -> Option<usize> {
+    /// Returns the id of a special piece.
+    pub fn id_of(&self, special: &str) -> Option<usize> {
         Some(self.own.len() + self.special.iter().position(|name| *name == special)?)
     }
 
@@ -93,12 +105,13 @@ impl<'a> NewTokenizer<'a> {
     /// Returns the template of the pieces around a text.
     fn template(&self) -> Option<Value> {
         let around = |name| Some((name, self.id_of(name)?));
-        let (start, end) = (around(START).or_else(|| around(BEGIN))?, around(END));
+        let (start, end) = (around(START).or_else(|| around(BEGIN)), around(END).or_else(|| around(STOP)));
+        start.or(end)?;
         let special = |(name, _): (&str, usize)| json!({ "SpecialToken": { "id": name, "type_id": 0 } });
         let text = |name: &str| json!({ "Sequence": { "id": name, "type_id": 0 } });
-        let single: Vec<Value> = [special(start), text("A")].into_iter().chain(end.map(special)).collect();
+        let single: Vec<Value> = start.map(special).into_iter().chain([text("A")]).chain(end.map(special)).collect();
         let token = |(name, id): (&str, usize)| (name.to_owned(), json!({ "id": name, "ids": [id], "tokens": [name] }));
-        let tokens: Map<String, Value> = [start].into_iter().chain(end).map(token).collect();
+        let tokens: Map<String, Value> = start.into_iter().chain(end).map(token).collect();
         Some(json!({
             "type": "TemplateProcessing",
             "pair": single.iter().cloned().chain([text("B")]).chain(end.map(special)).collect::<Vec<_>>(),
@@ -117,7 +130,15 @@ impl<'a> NewTokenizer<'a> {
             "model_max_length": tokens_max,
             "clean_up_tokenization_spaces": false,
         });
-        for (field, name) in [("cls_token", START), ("sep_token", END), ("pad_token", FILLER), ("bos_token", BEGIN)] {
+        let special = [
+            ("cls_token", START),
+            ("sep_token", END),
+            ("pad_token", FILLER),
+            ("bos_token", BEGIN),
+            ("pad_token", PADDING),
+            ("eos_token", STOP),
+        ];
+        for (field, name) in special {
             if let Some(name) = if_there(name) {
                 config[field] = name.into();
             }

@@ -227,7 +227,18 @@ const Engine = (() => {
   /** Returns whether the reader removed an edge; heads are counted over all blocks. */
   const isRemoved = (changes, head, i, j) => (changes.edges || []).some(([h, q, k]) => h === head && q === i && k === j);
 
-  /** Computes one head: scores, weights and mix. `favour` is the head's row of B, which has 2 · T_max − 1 numbers. */
+  /** Returns the bucket of a distance (Raffel et al. 2020, section 2.1): near distances have one each. */
+  function bucket({ count, farthest, both_directions: areBoth }, distance) {
+    const own = areBoth ? Math.floor(count / 2) : count;
+    const first = areBoth && distance > 0 ? own : 0;
+    const size = areBoth ? Math.abs(distance) : Math.max(-distance, 0);
+    const exact = Math.floor(own / 2);
+    if (size < exact) return first + size;
+    const share = Math.log(size / exact) / Math.log(farthest / exact);
+    return first + Math.min(own - 1, exact + Math.floor(share * (own - exact)));
+  }
+
+  /** Computes one head: scores, weights and mix. `favour` is the head's row of B, which has 2 · T_max − 1 numbers, or one for each bucket. */
   function attention(config, sees, removed, mode, favour, [query, key, value]) {
     const looks = (i, j) => sees(i, j) && !removed(i, j);
     const renormalised = (i, found) => {
@@ -241,7 +252,8 @@ const Engine = (() => {
     const divisor = config.scaled ? own * Math.sqrt(config.d_k) : own;
     /** The two terms of a score: that of the product, and that of the distance. */
     const scaled = (i, j) => heldBelow(config.score_cap, dot(row(query, i), row(key, j)) / divisor) / temperature;
-    const near = (i, j) => (favour ? favour[config.distances - 1 + j - i] / temperature : 0);
+    const columnOf = (i, j) => (config.buckets ? bucket(config.buckets, j - i) : config.distances - 1 + j - i);
+    const near = (i, j) => (favour ? favour[columnOf(i, j)] / temperature : 0);
     const score = (i, j) => (looks(i, j) ? scaled(i, j) + near(i, j) : -Infinity);
     const scores = matrix(query.rows, key.rows, score);
     const weights = matrix(query.rows, key.rows);
@@ -311,7 +323,8 @@ const Engine = (() => {
     const q = placed(model, config, "γ_q", number, affine(model, "W_Q", "b_Q", number, queries));
     const k = placed(model, config, "γ_k", number, affine(model, "W_K", "b_K", number, keys));
     const v = affine(model, "W_V", "b_V", number, keys);
-    const favour = tensor(model, "B", number);
+    // Of layers that share one table, the first has it.
+    const favour = tensor(model, "B", number) || tensor(model, "B", isOfSource ? 0 : model.source_blocks);
     step.sees = (i, j) => seesIn(model, config, isOfSource, changes, i, j);
     step.hides = (i, j) => hiddenBy(config, isOfSource, changes, i, j);
     const group = config.heads / (config.key_value_heads || config.heads);
@@ -429,11 +442,14 @@ const Engine = (() => {
   const BASE = 10000;
 
   /** Returns P[t]: sin and cos of t / 10000^(2i/D), or a learned row. */
-  function position(model, t, j) {
+  function position(model, tower, t, j) {
     if (model.positions === "none") return 0;
-    if (model.positions === "learned") return get(tensor(model, "P"), t, j);
-    const angle = t / Math.pow(BASE, (2 * Math.floor(j / 2)) / model.width);
-    return j % 2 === 0 ? Math.sin(angle) : Math.cos(angle);
+    if (model.positions === "learned") return get(tensor(model, "P" + tower) || tensor(model, "P"), t, j);
+    const sines = Math.ceil(model.width / 2);
+    const [wave, isSine] =
+      model.position_order === "halves" ? [j % sines, j < sines] : [Math.floor(j / 2), j % 2 === 0];
+    const angle = t / Math.pow(BASE, (2 * wave) / model.width);
+    return isSine ? Math.sin(angle) : Math.cos(angle);
   }
 
   /** Returns E: trained with the model, or the word2vec vectors. */
@@ -441,17 +457,18 @@ const Engine = (() => {
 
   /**
    * Returns X of a sentence. A word of null, which is hidden or not generated yet, has a zero vector. `of` has the
-   * segment of each word; without it, all are in the first.
+   * segment of each word; without it, all are in the first. `tower` is "_S" for what the source has of its own.
    */
-  function embedded(model, words, of = null) {
+  function embedded(model, words, of = null, tower = "") {
     const table = embedding(model);
     const segments = tensor(model, "E_S");
     const vector = (word, j) => (word === null ? 0 : (model.embedding_scale || 1) * get(table, word, j));
     const x = matrix(words.length, model.width, (t, j) => {
-      return vector(words[t], j) + position(model, t, j) + (segments ? get(segments, of ? of[t] : 0, j) : 0);
+      return vector(words[t], j) + position(model, tower, t, j) + (segments ? get(segments, of ? of[t] : 0, j) : 0);
     });
-    const gain = tensor(model, "γ_E");
-    return gain ? { summed: x, x: normed(model, gain, tensor(model, "β_E"), x).y } : { x };
+    const place = tower && tensor(model, "γ_ES") ? "ES" : "E";
+    const gain = tensor(model, "γ_" + place);
+    return gain ? { summed: x, x: normed(model, gain, tensor(model, "β_" + place), x).y } : { x };
   }
 
   /** Returns what the logits are computed from: every row, the last one, or the mean of all. */
@@ -479,6 +496,7 @@ const Engine = (() => {
     const b = tensor(model, "b_logits");
     const bias = (c) => (b ? b.data[c] : 0);
     const held = (z) => heldBelow(model.logit_cap, z);
+    if (model.logit_scale != null) y = matrix(y.rows, y.cols, (i, j) => model.logit_scale * get(y, i, j));
     if (model.readout === "linear") {
       const z = product(y, tensor(model, "W_logits"));
       return matrix(z.rows, z.cols, (i, c) => held(get(z, i, c) + bias(c)));
@@ -496,12 +514,18 @@ const Engine = (() => {
     return { tokens: [null, ...target.slice(0, -1)], source: words };
   }
 
+  /** Returns what cross-attention reads of the output of the source's last block. */
+  function memory(model, y) {
+    const gain = tensor(model, "γ_S");
+    return gain ? normed(model, gain, tensor(model, "β_S"), y).y : y;
+  }
+
   /** Runs one sentence through the model: `words` are rows of the vocabulary, `segments` as in `embedded`. */
   function forward(model, words, changes = {}, segments = null) {
     const { tokens, source } = sequences(model, words);
     const start = embedded(model, tokens, segments);
     const pass = { tokens, source, embedded: start.summed, input: start.x, blocks: [] };
-    let z = source ? (pass.sourceInput = embedded(model, source).x) : null;
+    let z = source ? (pass.sourceInput = embedded(model, source, null, "_S").x) : null;
     let y = start.x;
     let heads = 0;
     model.blocks.forEach((config, number) => {
@@ -512,7 +536,7 @@ const Engine = (() => {
       }
       const step = blockForward(model, config, number, heads, isOfSource ? z : y, z, isOfSource, changes);
       step.isOfSource = isOfSource;
-      if (isOfSource) z = step.output;
+      if (isOfSource) z = number + 1 === model.source_blocks ? memory(model, step.output) : step.output;
       else y = step.output;
       heads += config.heads;
       pass.blocks.push(step);

@@ -262,7 +262,7 @@ pub fn trace(
     })
 }
 
-/// The file of a recording to write; `None` where the trace is printed.
+/// Returns the file of a recording to write; `None` where the trace is printed.
 fn recording_output(to: &TraceArgs) -> Result<Option<&Path>, CliFault> {
     match (to.form, &to.output) {
         (TraceForm::Safetensors, Some(output)) => Ok(Some(output)),

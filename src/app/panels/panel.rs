@@ -14,7 +14,7 @@ pub trait Panel: Send + Sync {
     /// Draws it. `None` while the models that it needs are not there yet.
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()>;
 
-    /// Whether it keeps a margin from the edges of its tab.
+    /// Returns whether it keeps a margin from the edges of its tab.
     fn has_margin(&self) -> bool {
         true
     }
@@ -35,7 +35,7 @@ impl PanelId {
         PanelId(name.title())
     }
 
-    /// The title of its tab.
+    /// Returns the title of its tab.
     pub fn title(self) -> &'static str {
         self.0
     }

@@ -34,7 +34,7 @@ pub fn patches_ui(ui: &mut Ui, models: &Models, chosen: &Chosen, query: Option<u
     ui.add_space(size::GAP);
 }
 
-/// The picture on the graphics card, put there once.
+/// Returns the picture on the graphics card, put there once.
 fn texture(ui: &Ui, picture: &PatchPicture) -> TextureHandle {
     let id = Id::new(("patches", picture.colors.as_ptr() as usize, picture.width));
     if let Some(known) = ui.data(|data| data.get_temp::<TextureHandle>(id)) {

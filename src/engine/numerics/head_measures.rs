@@ -77,7 +77,7 @@ measures! {
 }
 
 impl HeadMeasure {
-    /// The place in [`Self::ALL`].
+    /// Returns the place in [`Self::ALL`].
     pub fn place(self) -> usize {
         self as usize
     }

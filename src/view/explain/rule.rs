@@ -9,7 +9,7 @@ use std::slice;
 
 use attune_engine::numerics::activation::Activation;
 use attune_engine::numerics::norm::{NormForm, NormKind};
-use attune_engine::quantity::Entry;
+use attune_engine::quantity::{Entry, Quantity};
 use serde::{Serialize, Serializer};
 
 use super::reader::EntryReader;
@@ -56,6 +56,11 @@ impl Bound {
         self
     }
 
+    /// Binds the letters of a query and a key.
+    pub fn of_pair(query: usize, key: usize) -> Self {
+        Self::default().with('i', query).with('j', key)
+    }
+
     pub fn get(&self, letter: char) -> usize {
         self.0[Self::place(letter)]
     }
@@ -91,6 +96,11 @@ pub fn at(first: Entry, letters: &str) -> Expr {
     Expr::Entry(Box::new(Place { first, letters: all, minus: None, head: None }))
 }
 
+/// Creates entries of a head, with letters for their indices.
+pub fn at_head(quantity: Quantity, head: usize, letters: &str) -> Expr {
+    at(quantity.of_head(head, []), letters)
+}
+
 impl Place {
     /// Returns the entry of a binding; `None` if an index is negative.
     pub fn entry(&self, bound: &Bound) -> Option<Entry> {
@@ -116,12 +126,22 @@ pub enum Setting {
     /// 0 if a query sees a key, otherwise −∞.
     Mask,
     Gain,
+    /// Number of keys that a query sees.
+    Seen,
+    /// Number of keys that are hidden from a query.
+    Unseen,
+    /// Number of queries.
+    Queries,
 }
 
 impl Setting {
-    /// Returns the value with which it changes nothing.
-    pub fn neutral(self) -> f64 {
-        if self == Self::Mask { 0.0 } else { 1.0 }
+    /// Returns the value with which it changes nothing; `None` of a number that always counts.
+    pub fn neutral(self) -> Option<f64> {
+        match self {
+            Self::Temperature | Self::KeyWidth | Self::Gain => Some(1.0),
+            Self::Mask => Some(0.0),
+            Self::Seen | Self::Unseen | Self::Queries => None,
+        }
     }
 }
 
@@ -386,7 +406,7 @@ impl Expr {
     /// Returns whether it is a setting that changes nothing.
     pub fn is_neutral(&self) -> bool {
         match self {
-            Self::Number(number) => number.setting.is_some_and(|setting| setting.neutral() == number.value),
+            Self::Number(number) => number.setting.and_then(Setting::neutral) == Some(number.value),
             Self::Apply(Function::Root, _) | Self::Product(_) | Self::Named(_) => {
                 self.parts().iter().all(Self::is_neutral)
             }

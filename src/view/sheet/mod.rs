@@ -71,7 +71,7 @@ pub enum Item {
 }
 
 impl Item {
-    /// Whether exports write it.
+    /// Returns whether exports write it.
     pub fn is_written(&self) -> bool {
         match self {
             Self::Controls(_) | Self::Scrolls => false,
@@ -135,7 +135,7 @@ pub struct Numbers {
 }
 
 impl Numbers {
-    /// The entry at a table, a row and a column.
+    /// Returns the entry at a table, a row and a column.
     pub fn entry(&self, [part, row, col]: [usize; 3]) -> Option<Entry> {
         let mut entry = self.first?.of_later_head(part);
         entry.index = [row, col, 0];
@@ -209,7 +209,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// The table for a spreadsheet, every number with all of its digits.
+    /// Returns the table for a spreadsheet, every number with all of its digits.
     pub fn tsv(&self) -> String {
         let cell = |cell: &TableCell| cell.value.map_or_else(|| cell.words.clone(), |value| value.to_string());
         let line = |cells: Vec<String>| cells.join("\t") + "\n";
@@ -232,7 +232,7 @@ impl TableCell {
         Self { words: words.into(), ..Self::default() }
     }
 
-    /// A number with four decimals.
+    /// Returns a number with four decimals.
     pub fn number(value: f32) -> Self {
         Self { words: format!("{value:.4}"), value: Some(f64::from(value)), entry: None }
     }

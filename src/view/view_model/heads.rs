@@ -317,7 +317,7 @@ impl Patterns {
     }
 }
 
-/// Whether all heads of a recorded text have been measured; false of everything else.
+/// Returns whether this is a recorded text of which all heads have been measured.
 fn is_measured(model: &ModelSnapshot) -> bool {
     model.checked.as_ref().is_some_and(|checked| checked.is_done())
 }

@@ -218,7 +218,7 @@ fn pictures(snapshot: &Snapshot, path: &Path, format: Format, common: &Common, w
     pictures
 }
 
-/// Trains the lesson and prints the trace of a sentence, as it is with the changes that are asked for.
+/// Trains the lesson and prints the trace of a sentence, with the changes of the arguments.
 ///
 /// `to` is the form of the trace, and the number of a recording's text.
 pub fn trace(

@@ -75,7 +75,7 @@ pub trait StageUi {
     /// Draws it into its tab.
     fn stage_ui(&mut self, ui: &mut Ui, view: &mut PanelView);
 
-    /// Draws the sentence at the upper edge of what there is, for a stage that is drawn without it. Returns the rest.
+    /// Draws the sentence at the upper edge of the free area, for a stage that is drawn without it. Returns the rest of the area.
     fn sentence_ui(&mut self, ui: &mut Ui, _view: &mut PanelView) -> Rect {
         ui.available_rect_before_wrap()
     }

@@ -222,7 +222,7 @@ fn look_ui(ui: &mut Ui, model: &TrainingModel) -> Vec<Command> {
     commands
 }
 
-/// From the next step on; the optimiser goes on as it is.
+/// Draws the slider of the learning rate, which applies from the next step on. The optimiser keeps its state.
 fn rate_ui(ui: &mut Ui, model: &TrainingModel) -> Option<Command> {
     const WITHOUT_SLIDER: f32 = 170.0;
     let mut rate = model.learning_rate;

@@ -154,7 +154,7 @@ impl HeadPatterns {
         Self { is_self, pairs: HeadMeasure::ALL.into_iter().map(pairs).collect(), patches: None }
     }
 
-    /// Measures distances in patches of a picture with so many columns: all tokens that were not added, row by row.
+    /// Measures distances in patches of a picture. Its patches are the tokens that were not added, row by row.
     #[must_use]
     pub fn on_grid(self, tokens: &[MeasuredToken], columns: usize) -> Self {
         let mut patch = 0;

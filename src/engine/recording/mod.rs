@@ -347,7 +347,7 @@ struct Sorter<'a> {
     used: Vec<Address>,
 }
 
-/// Why tensors have so many rows.
+/// What counts the rows of a tensor.
 const OF_TOKENS: &str = "tokens";
 const OF_SOURCE: &str = "source tokens";
 

@@ -104,7 +104,7 @@ impl Item {
 /// A line that opens. One of a sheet's lines is open at a time; an export shows them all.
 #[derive(Clone, Debug)]
 pub struct Fold {
-    /// By which it is told from the others.
+    /// Identifies it among the lines of the sheet.
     pub name: String,
     /// As the literature writes it.
     pub symbol: String,
@@ -176,7 +176,7 @@ pub struct Tile {
     pub head: usize,
     /// Its name with the number, for screen readers.
     pub spoken: String,
-    /// `None` where it has no such number.
+    /// The measure of the head; `None` if the head has none.
     pub number: Option<f32>,
     /// Length of the bar under it, from 0 to 1.
     pub share: f32,
@@ -185,7 +185,7 @@ pub struct Tile {
 }
 
 impl Tiles {
-    /// Makes the map of a head with the largest number of each cell, as far as they are told apart at its size.
+    /// Makes the map of a head at the size of a tile, where a cell shows the largest of the numbers that it stands for.
     pub fn grid(&self, tile: &Tile) -> Grid {
         const SIDE: usize = 24;
         let (head, map) = (&self.heads.heads[tile.head], self.heads.thumbnail(tile.head, SIDE, self.reading));

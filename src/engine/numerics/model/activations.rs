@@ -530,7 +530,7 @@ impl<S: Scalar> Arithmetic<S> {
         Self { products, scale: S::from_f64(scale), distances, largest, exponentials, sums }
     }
 
-    /// Stands in for the steps of a recorded head without queries and keys, which nobody shows.
+    /// Makes empty steps for a recorded head without queries and keys; nothing shows them.
     pub fn unknown(queries: usize) -> Self {
         Self {
             products: Matrix::zeros(queries, 0),

@@ -13,11 +13,16 @@ CROSS = ("EncDecAttention", "encoder_attn", "crossattention", "cross_attn", "mul
 
 
 def save(path, tokens, tensors, /, **about):
+    if "picture" in about:  # (height, width, 3) from 0 to 255, whose patches the tokens are
+        tensors = tensors | {"picture": torch.as_tensor(about.pop("picture"), dtype=torch.uint8)}
     for name, tensor in tensors.items():
         rows = about.get("source_tokens", ()) if name.startswith("encoder_") else tokens
         if re.fullmatch(r"(\w+_)?attentions\.\d+", name) and (tensor.dim() != 3 or tensor.shape[1] != len(rows)):
             raise ValueError(f"{name} has the shape {tuple(tensor.shape)}, but there are {len(rows)} tokens: give (heads, queries, keys) of one "
                              "text, without the batch; of a model of two towers, record one, such as model.vision_model; an encoder needs source_tokens=…")
+    words = about.get("words") or []
+    if any(word is not None for word in words):  # the tokens that a tokenizer adds are in no word
+        about = {"special": [place for place, word in enumerate(words) if word is None]} | about
     about = {"attune": "recording 1", "tokens": list(tokens)} | about
     tensors = {name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors.items()}
     save_file(tensors, path, {key: value if isinstance(value, str) else json.dumps(value) for key, value in about.items()})

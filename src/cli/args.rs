@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use attune_core::kernel::command::{InterventionCommand, SentenceCommand};
-use attune_core::kernel::sentence_pass::sentence::Sentence;
+use attune_core::kernel::sentence_pass::sentence::{PairFault, Sentence, TextOrIds};
 use attune_core::kernel::snapshot::ModelSnapshot;
 use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::Lesson;
@@ -23,6 +23,7 @@ use clap::{ArgAction, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use super::CliFault;
+use super::evidence::args::{HeadsArgs, MapArgs, ScoreArgs, WordsArgs};
 
 /// A workspace for learning self-attention: train tiny models or open BERT and GPT-2, watch words move, and change every
 /// weight.
@@ -161,6 +162,19 @@ pub enum CliCommand {
     /// The rotation is the orthogonal Procrustes solution for the directions of all shared words. The cosine that is printed
     /// for a word is that between its rotated vector and its vector in the other file.
     Compare(CompareArgs),
+    /// Find which words and heads carry an answer: exchange one vector or one head at a time with a second sentence, or switch
+    /// heads off.
+    ///
+    /// Values of the second sentence go into the sentence: 0 is as the sentence is, 1 as the second. Exchange the two sentences
+    /// for the other direction. docs/evidence.md says how to read the maps.
+    Map(MapArgs),
+    /// Split one attention score into pairs: what each word, head and layer put into the query, times what each put into the
+    /// key.
+    Score(ScoreArgs),
+    /// Measure which word mattered for an answer, by ten measures that need not agree, and how far they agree.
+    Words(WordsArgs),
+    /// Measure all heads over a file of texts; or print what a head compares and writes, and which heads compose.
+    Heads(HeadsArgs),
     /// Print the licences of the program, its fonts and its libraries.
     Licences,
     /// Print the manual page, for `man -l -` or for a folder of manual pages.
@@ -181,7 +195,8 @@ pub enum CliCommand {
 }
 
 /// The names of the options about a forward pass.
-const PASS: [&str; 7] = ["sentence", "ids", "head", "without", "second", "patch", "temperature"];
+const PASS: [&str; 9] =
+    ["sentence", "ids", "target", "target_ids", "head", "without", "second", "patch", "temperature"];
 
 /// Pages beside the manual page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -210,12 +225,20 @@ pub struct TraceArgs {
 #[derive(Debug, clap::Args)]
 pub struct SentenceArgs {
     /// A sentence to use instead of the lesson's first sentence: words of the lesson's vocabulary, or any text for a
-    /// pretrained model.
+    /// pretrained model. For a model with an encoder and a decoder, such as T5 or Marian, it is the source; a target may
+    /// follow behind |||, and otherwise the model writes one.
     #[arg(long, allow_hyphen_values = true)]
     pub sentence: Option<String>,
     /// The sentence to use instead, given as row indices of the vocabulary (a model's token ids), such as 2,45,311.
     #[arg(long, value_delimiter = ',', conflicts_with = "sentence")]
     pub ids: Option<Vec<usize>>,
+    /// The target that the decoder reads, for a model with an encoder and a decoder: a text, which is read behind the
+    /// model's start token. The source is given by --sentence or --ids.
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub target: Option<String>,
+    /// The target, given as token ids that begin with the start token.
+    #[arg(long, value_name = "IDS", value_delimiter = ',', conflicts_with = "target")]
+    pub target_ids: Option<Vec<usize>>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -467,11 +490,13 @@ fn time(text: &str) -> Result<f32, String> {
 impl SentenceArgs {
     /// Returns the name of the option that gives the sentence, if one was used.
     pub fn option(&self) -> Option<&'static str> {
-        match (&self.sentence, &self.ids) {
-            (Some(_), _) => Some("--sentence"),
-            (None, Some(_)) => Some("--ids"),
-            (None, None) => None,
-        }
+        let given = [
+            ("--sentence", self.sentence.is_some()),
+            ("--ids", self.ids.is_some()),
+            ("--target", self.target.is_some()),
+            ("--target-ids", self.target_ids.is_some()),
+        ];
+        given.into_iter().find(|(_, is_given)| *is_given).map(|(option, _)| option)
     }
 
     /// Returns the command that shows the sentence, if one was given. Called before training, which may take long.
@@ -480,13 +505,33 @@ impl SentenceArgs {
     /// If the lesson or the model cannot read the sentence.
     pub fn command(&self, lesson: &Lesson) -> Result<Option<Command>, CliFault> {
         let words = || lesson.vocabulary();
-        let (read, command) = match (&self.sentence, &self.ids) {
-            (Some(text), _) => (Sentence::read(text, lesson, &words()), SentenceCommand::Set(text.clone())),
-            (None, Some(ids)) => (Sentence::of_ids(ids, lesson, &words()), SentenceCommand::Ids(ids.clone())),
-            (None, None) => return Ok(None),
+        let refused = |option: &str, why: String| Err(CliFault::usage(format_args!("{option}: {}", printable(&why))));
+        let of = |text: &Option<String>, ids: &Option<Vec<usize>>| {
+            text.clone().map(TextOrIds::Text).or_else(|| ids.clone().map(TextOrIds::Ids))
         };
+        let (source, target) = (of(&self.sentence, &self.ids), of(&self.target, &self.target_ids));
         let option = self.option().unwrap_or_default();
-        read.map_err(|issue| CliFault::usage(format_args!("{option}: {issue}")))?;
+        let (read, command) = match (source, target) {
+            (None, None) => return Ok(None),
+            (None, Some(_)) => {
+                return refused(option, "there is no source; give it with --sentence or --ids".to_owned());
+            }
+            (Some(TextOrIds::Text(text)), None) => {
+                (Sentence::read(&text, lesson, &words()), SentenceCommand::Set(text))
+            }
+            (Some(TextOrIds::Ids(ids)), None) => (Sentence::of_ids(&ids, lesson, &words()), SentenceCommand::Ids(ids)),
+            (Some(source), Some(target)) => {
+                let of_target = if self.target.is_some() { "--target" } else { "--target-ids" };
+                match Sentence::of_pair(&source, &target, lesson, &words()) {
+                    Ok(read) => (Ok(read), SentenceCommand::Pair { source, target }),
+                    Err(PairFault::Target(why)) => return refused(of_target, why),
+                    Err(PairFault::Source(why)) => (Err(why), SentenceCommand::Pair { source, target }),
+                }
+            }
+        };
+        if let Err(why) = read {
+            return refused(option, why);
+        }
         Ok(Some(Command::Sentence(command)))
     }
 }
@@ -518,8 +563,8 @@ pub struct WhatIfArgs {
 /// A head, given as its layer and its number in that layer, both counted from 1: `2.3`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HeadAt {
-    layer: usize,
-    head: usize,
+    pub(super) layer: usize,
+    pub(super) head: usize,
 }
 
 /// Converts a number counted from 1 to an index.
@@ -527,13 +572,13 @@ fn index(text: &str) -> Option<usize> {
     text.trim().parse::<usize>().ok()?.checked_sub(1)
 }
 
-fn two(text: &str, between: char) -> Option<(usize, usize)> {
+pub(super) fn two(text: &str, between: char) -> Option<(usize, usize)> {
     let (first, second) = text.split_once(between)?;
     Some((index(first)?, index(second)?))
 }
 
 /// Splits a head from the text after it, as in `2.3=off`.
-fn after_head(text: &str, between: char) -> Option<(HeadAt, &str)> {
+pub(super) fn after_head(text: &str, between: char) -> Option<(HeadAt, &str)> {
     let (at, rest) = text.split_once(between)?;
     two(at, '.').map(|(layer, head)| (HeadAt { layer, head }, rest.trim()))
 }

@@ -13,6 +13,7 @@ use attune_core::lesson::{self, Lesson, course, load};
 use attune_view::export::work_file::{SharedWork, is_shared};
 
 use super::args::{Args, CliCommand, Common, OfLesson};
+use super::evidence::args::{HeadsArgs, MapArgs, ScoreArgs, WordsArgs};
 use super::{CliFault, print};
 use crate::built_in;
 
@@ -59,6 +60,12 @@ pub fn find_lessons(args: &mut Args) -> Result<(), CliFault> {
         }
         Some(CliCommand::Export(request)) => given.extend(&mut request.lesson),
         Some(CliCommand::Grade(request)) => given.push(&mut request.lesson),
+        Some(CliCommand::Map(MapArgs { lesson, .. }) | CliCommand::Score(ScoreArgs { lesson, .. })) => {
+            given.push(lesson)
+        }
+        Some(CliCommand::Words(WordsArgs { lesson, .. }) | CliCommand::Heads(HeadsArgs { lesson, .. })) => {
+            given.push(lesson)
+        }
         Some(
             CliCommand::Neighbours(_)
             | CliCommand::Compare(_)

@@ -4,6 +4,7 @@
 mod again;
 mod args;
 mod check;
+mod evidence;
 mod export;
 mod grade;
 mod lessons;
@@ -84,6 +85,10 @@ fn act(args: &Args) -> Result<(), CliFault> {
         Some(CliCommand::Grade(request)) => grade::grade(request, &args.common),
         Some(CliCommand::Neighbours(request)) => vectors::print_neighbours(request, &args.common),
         Some(CliCommand::Compare(request)) => vectors::print_compared(request, &args.common),
+        Some(CliCommand::Map(request)) => evidence::map(request, &args.common),
+        Some(CliCommand::Score(request)) => evidence::score(request, &args.common),
+        Some(CliCommand::Words(request)) => evidence::words(request, &args.common),
+        Some(CliCommand::Heads(request)) => evidence::heads(request, &args.common),
         Some(CliCommand::Licences) => print::licences(),
         Some(CliCommand::Manual { page: None }) => print::manual(grammar()),
         Some(CliCommand::Manual { page: Some(ManualPage::Record) }) => print::recorder(),

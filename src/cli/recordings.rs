@@ -7,10 +7,10 @@ use attune_core::lesson::issue::{printable, shown};
 use attune_core::whole_file::{self, Prepared};
 use attune_engine::messages::counted;
 use attune_engine::pretrained::Refusal;
-use attune_engine::recording::parts::Part;
 use attune_engine::recording::{RecordedText, Recording, proof};
 use attune_view::export::recording::trace::NoTrace;
 use attune_view::export::recording::{file, trace};
+use attune_view::view_model::needs::Needs;
 
 use super::{CliFault, print};
 
@@ -108,18 +108,10 @@ fn names(names: &[String]) -> String {
     if more > 0 { format!("{named} and {more} more") } else { named }
 }
 
-/// Lists the parts of a text, and those that would have to be recorded for more.
+/// Lists what a text opens, and what would have to be recorded for more.
 fn has_and_lacks(text: &RecordedText) -> Vec<String> {
-    let has = |part: Part| text.attentions.iter().any(|attention| attention.part(part).is_some());
-    let needs = [
-        (!text.attentions.is_empty(), "attention", "attentions.0, …"),
-        (!text.states.is_empty(), "points through the layers", "hidden_states.0, … (output_hidden_states=True)"),
-        (has(Part::Queries) && has(Part::Keys), "scores and proof", "queries.0, keys.0, … (record with proof=True)"),
-        (has(Part::Values) && has(Part::OutputWeight), "lengths and arrows", "values.0, output_weight.0, …"),
-        (text.logits.is_some(), "answers", "logits"),
-    ];
-    let of = |is_there: bool| needs.iter().filter(move |(there, ..)| *there == is_there);
-    let there: Vec<&str> = of(true).map(|(_, name, _)| *name).collect();
-    let absent = of(false).map(|(_, name, tensors)| format!("needs for {name}: {tensors}"));
-    std::iter::once(format!("has: {}", there.join(", "))).chain(absent).collect()
+    let (there, absent): (Vec<Needs>, Vec<Needs>) = Needs::PARTS.into_iter().partition(|part| part.is_in(text));
+    let opens: Vec<&str> = there.into_iter().map(Needs::opens).collect();
+    let has = format!("has: {}", opens.join(", "));
+    std::iter::once(has).chain(absent.into_iter().map(|needs| needs.words().to_owned())).collect()
 }

@@ -82,7 +82,8 @@ pub fn pictures(count: usize, common: &Common) -> ProgressBar {
     bar
 }
 
-fn bar(length: usize, template: &str, common: &Common) -> ProgressBar {
+/// Returns a progress bar for so many steps.
+pub fn bar(length: usize, template: &str, common: &Common) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(length as u64), target(common));
     // The template is constant; if it were wrong, a plain bar would do.
     bar.set_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()));

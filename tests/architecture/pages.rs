@@ -22,6 +22,7 @@ fn pages() -> Vec<PathBuf> {
         "CONTRIBUTING.md",
         "lessons/TEACHING.md",
         "src/core/lesson/format.md",
+        "src/view/export/evidence/evidence.md",
         "src/view/export/trace.md",
     ];
     named

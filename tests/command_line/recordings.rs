@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use attune_view::view_model::needs::Needs;
 use serde_json::Value;
 
 use crate::common::close::{Tolerance, assert_close_beside, is_close_beside};
@@ -11,8 +12,8 @@ use crate::common::folder::Folder;
 use crate::common::recorded::{Even, recording, tokens};
 use crate::program::{attune, ended, program, ran, said};
 
-const FOLDERS: [&str; 9] =
-    ["attention-only", "bert", "llama-gqa", "senses", "sinks", "t5", "vit", "with-proof", "wrong-proof"];
+const FOLDERS: [&str; 10] =
+    ["attention-only", "bert", "llama-gqa", "picture", "senses", "sinks", "t5", "vit", "with-proof", "wrong-proof"];
 
 fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/recordings")
@@ -95,6 +96,26 @@ fn only_the_layer_that_does_not_follow_from_its_queries_and_keys_is_named() {
     }
     let (_, both) = said(&["check", &file("wrong-proof")]);
     assert!(both.contains("0.207 of a row elsewhere") && both.contains("0.733 to 1.111"), "{both}");
+}
+
+#[test]
+fn check_says_what_opens_and_what_records_the_rest() {
+    let (_, bare) = said(&["check", &file("attention-only")]);
+    assert!(bare.contains("has: attention\n"), "{bare}");
+    for needs in [Needs::States, Needs::Scores, Needs::Terms, Needs::Logits] {
+        assert!(bare.contains(needs.words()), "{needs:?}: {bare}");
+    }
+    let (_, whole) = said(&["check", &file("bert")]);
+    let has = "has: attention, points through the layers, scores and their proof, lengths and arrows, answers\n";
+    assert!(whole.contains(has), "{whole}");
+    assert!(Needs::PARTS.into_iter().all(|needs| !whole.contains(needs.words())), "{whole}");
+}
+
+#[test]
+fn a_recording_has_no_weights_for_a_checkpoint() {
+    let folder = Folder::new("recorded-checkpoint");
+    let export = ["export", &file("bert"), "--to", "checkpoint", "-o", &folder.file("model")];
+    ended(said(&export), 1, "model: found a recording, which has no weights");
 }
 
 #[test]

@@ -11,15 +11,15 @@ use attune_core::lesson::schema::Objective;
 use attune_engine::numerics::Matrix;
 use attune_engine::quantity::Quantity;
 use attune_engine::recording::parts::Part;
-use attune_engine::recording::{RecordedText, Recording};
+use attune_engine::recording::{RecordedText, Recording, mixes};
 
 use crate::common::close::{Tolerance, assert_close_beside};
 use crate::common::folder::Folder;
 use crate::common::recorded::{Even, recording, tokens};
 use crate::common::top::at;
 
-const FOLDERS: [&str; 9] =
-    ["attention-only", "bert", "llama-gqa", "senses", "sinks", "t5", "vit", "with-proof", "wrong-proof"];
+const FOLDERS: [&str; 10] =
+    ["attention-only", "bert", "llama-gqa", "picture", "senses", "sinks", "t5", "vit", "with-proof", "wrong-proof"];
 
 fn path(folder: &str) -> PathBuf {
     at("tests/fixtures/recordings").join(folder).join("run.safetensors")
@@ -198,10 +198,12 @@ fn a_text_of_another_form_is_named_and_not_shown() {
         let second =
             second.iter().map(|(name, shape)| (*name, &shape[..], if name.contains("att") { 0.5 } else { 1.0 }));
         let all: Vec<Even<'_>> = first.iter().copied().chain(second).collect();
-        let mut kernel = opened_at(&recording(&folder, &[("tokens", &few)], &all));
-        kernel.apply(Command::Sentence(SentenceCommand::Set("w0 w1 (2)".to_owned())));
-        let notice = kernel.notice().unwrap_or_default();
-        assert!(notice.contains(words) && notice.is_empty() == words.is_empty(), "{words}: {notice}");
+        for choice in [SentenceCommand::Set("w0 w1 (2)".to_owned()), SentenceCommand::Select(1)] {
+            let mut kernel = opened_at(&recording(&folder, &[("tokens", &few)], &all));
+            kernel.apply(Command::Sentence(choice.clone()));
+            let notice = kernel.notice().unwrap_or_default();
+            assert!(notice.contains(words) && notice.is_empty() == words.is_empty(), "{choice:?}, {words}: {notice}");
+        }
     }
 }
 
@@ -259,6 +261,31 @@ fn sums_of_a_stretch_are_those_of_all_keys() {
     let config = &model.architecture.blocks[0];
     let error = model.sentence.contributions[0].error(config, block);
     assert_close_beside(1.0, "arrows", error, 0.0, Tolerance::SINGLE_SUMS);
+}
+
+#[test]
+fn a_mix_is_a_sum_in_double_precision_and_never_minus_zero() {
+    let values = Matrix::from_row_major(3, 2, vec![1e8, -1.0, 1.0, -2.0, -1e8, -3.0]);
+    let weights = Matrix::from_row_major(2, 3, vec![1.0, 1.0, 1.0, 0.0, 0.0, 0.0]);
+    let mixes = mixes(&weights, &values);
+    let bits: Vec<u32> = mixes.flat().iter().map(|x| x.to_bits()).collect();
+    assert_eq!(bits, [1.0f32, -6.0, 0.0, 0.0].map(f32::to_bits), "{mixes:?}");
+}
+
+#[test]
+fn tokens_in_no_word_are_no_part_of_the_text() {
+    let folder = Folder::new("no-word");
+    let tokens = format!("{:?}", ["[CLS]", "Bank", "##s", "[SEP]"]);
+    let about = [("tokens", &tokens[..]), ("text", "banks"), ("words", "[null, 0, 0, null]")];
+    let snapshot = opened_at(&recording(&folder, &about, &[("attentions.0", &[1, 4, 4], 0.25)])).snapshot();
+    let sentence = &model(&snapshot).sentence;
+    assert_eq!(sentence.written(), "banks");
+    assert_eq!(sentence.written_word(&(1..3)), Some("banks"));
+    assert_eq!([0, 3].map(|at| sentence.written_word(&(at..at + 1))), [None, None]);
+    // Where no token is in a word, nothing is known of words.
+    let none = [("tokens", r#"["a", "b"]"#), ("words", "[null, null]")];
+    let snapshot = opened_at(&recording(&folder, &none, &[("attentions.0", &[1, 2, 2], 0.5)])).snapshot();
+    assert_eq!(model(&snapshot).sentence.written(), "a b");
 }
 
 #[test]

@@ -80,6 +80,7 @@ fn a_file_is_beside_the_lesson_and_has_vectors() {
             found.ends_with("expected the name of a file in the lesson's folder, such as \"glove.txt\""),
             "{found}"
         );
+        assert!(found.contains("is not the name of a file beside the lesson"), "{found}");
     }
 }
 

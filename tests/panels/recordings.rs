@@ -12,8 +12,8 @@ use egui_kittest::kittest::Queryable;
 use crate::common::top::at;
 use crate::live::PanelHarness;
 
-const FOLDERS: [&str; 9] =
-    ["attention-only", "bert", "llama-gqa", "senses", "sinks", "t5", "vit", "with-proof", "wrong-proof"];
+const FOLDERS: [&str; 10] =
+    ["attention-only", "bert", "llama-gqa", "picture", "senses", "sinks", "t5", "vit", "with-proof", "wrong-proof"];
 /// As a panel is in a window of 1280 by 720.
 const SIZE: Vec2 = Vec2::new(360.0, 640.0);
 
@@ -47,4 +47,43 @@ fn every_panel_of_a_recording_is_drawn_or_says_what_it_needs() {
             }
         }
     }
+}
+
+fn shown(folder: &str, name: PanelName) -> PanelHarness<Shown> {
+    let row = registry().into_iter().find(|row| PanelName::named(row.id.title()) == Some(name)).expect("a panel");
+    PanelHarness::new(opened(folder), SIZE, Shown(row))
+}
+
+#[test]
+fn maps_over_the_patches_of_a_layer_fit_beside_each_other() {
+    for (folder, heads) in [("picture", 2), ("vit", 3)] {
+        let mut panel = shown(folder, PanelName::Attention);
+        let before = panel.query_all_by_label_contains("the patches that this one looks at").count();
+        assert_eq!(before, 0, "{folder}: no patch is chosen");
+        panel.view_mut().selection.choose_query(Some(3));
+        panel.run_steps(2);
+        let maps: Vec<_> = panel.query_all_by_label_contains("the patches that this one looks at").collect();
+        assert_eq!(maps.len(), heads, "{folder}: those of one layer");
+        let rects: Vec<_> = maps.iter().map(|map| map.rect()).collect();
+        assert!(rects.iter().all(|rect| rect.max.x <= SIZE.x && rect.width() > 100.0), "{folder}: {rects:?}");
+        let is_apart = |pair: &[egui::Rect]| !pair[0].intersects(pair[1]);
+        assert!(rects.windows(2).all(is_apart), "{folder}: {rects:?}");
+    }
+}
+
+#[test]
+fn of_many_heads_the_step_offers_those_of_the_layer() {
+    let mut panel = shown("t5", PanelName::Step);
+    panel.view_mut().selection.choose_query(Some(1));
+    panel.run_steps(2);
+    let heads = |panel: &PanelHarness<Shown>| panel.query_all_by_label_contains("head ").count();
+    // The three buttons, and the name of the chosen one.
+    assert_eq!(heads(&panel), 4);
+    panel.get_by_label("Layer 1, source, head 2").click();
+    panel.run_steps(2);
+    assert_eq!(panel.view().selection.head, 1);
+    panel.view_mut().selection.choose_head(9);
+    panel.run_steps(2);
+    assert!(panel.query_by_label("Layer 1, source, head 2").is_none(), "another layer's");
+    assert_eq!(heads(&panel), 4);
 }

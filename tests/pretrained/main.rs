@@ -6,6 +6,7 @@ mod common;
 mod cache;
 mod contents;
 mod depth;
+mod evidence;
 mod examined;
 mod exported;
 mod first_sentence;

@@ -420,7 +420,7 @@ fn cards_are_read_as_arithmetic() {
     }
 }
 
-pub const FAMILIES: [&str; 17] = [
+pub const FAMILIES: [&str; 22] = [
     "bert-wild",
     "distilbert-wild",
     "gpt2-wild",
@@ -438,6 +438,11 @@ pub const FAMILIES: [&str; 17] = [
     "roberta-wild",
     "modernbert-wild",
     "olmo2-wild",
+    "t5-wild",
+    "t5v11-wild",
+    "marian-wild",
+    "bart-wild",
+    "mbart-wild",
 ];
 
 #[test]

@@ -9,11 +9,17 @@ use attune_core::lesson;
 use attune_core::lesson::panels::PanelName;
 use attune_engine::quantity::{Entry, Quantity, StagePoint};
 use attune_view::explain::Explanation;
+use attune_view::explain::path::{ArrowParts, PathModel};
 use attune_view::explain::reader::EntryReader;
-use attune_view::explain::walk::{Focus, RouteModel, WalkModel};
+use attune_view::explain::walk::{Focus, RouteModel, StepModel, WalkModel};
+use attune_view::export::recording::file;
 use attune_view::panels::{PANELS, sheet};
 use attune_view::sheet::Chosen;
+use attune_view::view_model::ModelBeside;
 use attune_view::view_model::Models;
+use attune_view::view_model::attention::{AttentionMaps, Reading};
+use attune_view::view_model::compare::{CompareModel, TwoModels};
+use attune_view::view_model::grid::{PatchMap, PatchPicture};
 use attune_view::view_model::heads::{AllHeadsModel, HeadMeasure};
 use attune_view::view_model::meaning::NeighboursModel;
 use attune_view::view_model::needs::{Needs, needs};
@@ -24,11 +30,12 @@ use attune_view::view_model::stage::StageModel;
 use serde_json::Value;
 
 use crate::common::close::{Tolerance, assert_close_beside};
+use crate::common::folder::Folder;
 use crate::common::recorded::recording_of;
 use crate::common::top::at;
 
-const FOLDERS: [&str; 9] =
-    ["attention-only", "bert", "llama-gqa", "senses", "sinks", "t5", "vit", "with-proof", "wrong-proof"];
+const FOLDERS: [&str; 10] =
+    ["attention-only", "bert", "llama-gqa", "picture", "senses", "sinks", "t5", "vit", "with-proof", "wrong-proof"];
 
 fn folder(name: &str) -> PathBuf {
     at("tests/fixtures/recordings").join(name)
@@ -81,6 +88,12 @@ fn the_stage_the_arcs_and_the_walk_are_made_of_every_recording() {
         for snapshot in snapshots(name) {
             let models = Models::of(snapshot.clone());
             let model = snapshot.model.as_ref().expect("a model");
+            for map in &models.get::<AttentionMaps>().expect("maps").heads {
+                let lengths = Reading { is_added: true, ..Reading::default() };
+                let cell = format!("{} {:?}", map.say(0, 0), map.say_shown(0, 0, lengths));
+                let lacks = !model.sentence.contributions[map.block].has_terms();
+                assert!(!cell.contains("NaN") && cell.contains(Needs::Terms.words()) == lacks, "{name}: {cell}");
+            }
             models.get::<StageModel>().expect("a stage");
             models.get::<SentenceArcs>().expect("arcs");
             models.get::<WordArcs>();
@@ -215,14 +228,14 @@ fn hold(name: &str, snapshot: &Snapshot) -> Vec<Quantity> {
 
 #[test]
 fn every_printed_equation_of_a_recording_is_true() {
-    use Quantity::{Coordinate, Exponential, RowSum, Score};
+    use Quantity::{Coordinate, Exponential, Mix, RowSum, Score};
     for name in FOLDERS {
         hold(name, &kernel(name).snapshot());
     }
     assert!(hold("bert", &kernel("bert").snapshot()).contains(&Coordinate));
     let with = |part: Tensor| made(&[], &[scored(), vec![part]].concat());
     let plain = hold("plain", &made(&[], &scored()));
-    assert!([Score, Exponential, RowSum].iter().all(|of| plain.contains(of)), "{plain:?}");
+    assert!([Score, Exponential, RowSum, Mix].iter().all(|of| plain.contains(of)), "{plain:?}");
     // Each differs between heads, so that no rule of the whole layer has it.
     let scaled = hold("scales", &with(("score_scale.0", &[2], vec![1.0, 3.0])));
     assert!(scaled.contains(&Score), "the first head has the layer's scale");
@@ -240,6 +253,132 @@ fn no_equation_of_a_stretch_leaves_out_the_keys_that_are_not_shown() {
     let (_folder, path) = recording_of(TOKENS, &[], &tensors);
     let computed = hold("stretch", &kernel_of(&path).snapshot());
     assert!(computed.contains(&Quantity::Score) && !computed.contains(&Quantity::Mix), "{computed:?}");
+}
+
+/// What each step of a walk lacks, through the last head at the first token.
+fn lacks(snapshot: &Snapshot, head: usize) -> Vec<Option<Needs>> {
+    let walk = WalkModel::of(snapshot, Focus { query: 0, head, key: None }).expect("a walk");
+    let check = |step: &StepModel| {
+        assert_eq!(step.needs.map(Needs::words), step.needs.map(|_| step.said.as_str()), "{:?}", step.step);
+        assert!(step.needs.is_some() || !step.rows.is_empty(), "{:?} has numbers", step.step);
+        assert!(step.rows.iter().all(|row| !row.values.is_empty()), "{:?}", step.step);
+        step.needs
+    };
+    walk.steps.iter().map(check).collect()
+}
+
+#[test]
+fn a_step_shows_what_was_recorded_and_says_what_it_needs() {
+    use Needs::{OtherStates, Scores, States, StatesWithin, Terms, Values};
+    let tensor = |name| (name, &[2, 4, 2][..], waves(16));
+    let pair = || vec![tensor("queries.0"), tensor("keys.0")];
+    let one_state = || ("hidden_states.0", &[4, 4][..], waves(16));
+    let of = |missing: [Option<Needs>; 8]| missing.to_vec();
+    let none = None;
+    let two = of([Some(States), none, none, none, none, Some(Values), Some(Terms), Some(States)]);
+    assert_eq!(lacks(&made(&[], &pair()), 1), two);
+    let three = of([Some(OtherStates), none, none, none, none, none, Some(Terms), Some(OtherStates)]);
+    assert_eq!(lacks(&made(&[], &[scored(), vec![one_state()]].concat()), 1), three);
+    let bare = [Some(States), Some(Scores), Some(Scores), Some(Scores), none, Some(Values), Some(Terms), Some(States)];
+    assert_eq!(lacks(&kernel("attention-only").snapshot(), 0), of(bare));
+    assert_eq!(lacks(&kernel("bert").snapshot(), 0), of([none; 8]));
+    // A hybrid, whose layer 1 has no attention.
+    let states = [0, 1, 2, 3].map(|at| {
+        (["hidden_states.0", "hidden_states.1", "hidden_states.2", "hidden_states.3"][at], &[4, 4][..], waves(16))
+    });
+    let hybrid = made(&[], &[states.to_vec(), vec![("attentions.2", &[2, 4, 4][..], vec![0.25; 32])]].concat());
+    let moves = |head: usize| lacks(&hybrid, head).last().copied().flatten();
+    assert_eq!([moves(0), moves(2)], [Some(Needs::NextPoint), none]);
+    // The decoder of T5: its own attention, then the one to the source.
+    let t5 = kernel("t5").snapshot();
+    let last = |head: usize| lacks(&t5, head).last().copied().flatten();
+    assert_eq!([last(0), last(6), last(9)], [none, Some(StatesWithin), Some(StatesWithin)]);
+    assert_eq!([lacks(&t5, 6)[0], lacks(&t5, 9)[0]], [none, Some(StatesWithin)]);
+}
+
+#[test]
+fn a_move_of_which_no_terms_are_known_is_that_of_everything_else() {
+    let state = |name, by: f32| (name, &[4, 4][..], waves(16).iter().map(|x| x * by).collect());
+    let snapshot = made(&[], &[state("hidden_states.0", 1.0), state("hidden_states.1", 3.0)]);
+    let path = PathModel::of(&snapshot, 1, 0, ArrowParts::Head).expect("a path");
+    assert_eq!(path.arrows.len(), 1);
+    assert!(path.why.contains("Shares of that move: everything else") && path.why.ends_with("100 %."), "{}", path.why);
+}
+
+#[test]
+fn heads_that_are_not_measured_yet_are_not_called_without_a_measure() {
+    let lesson = lesson::read(&folder("bert").join("run.safetensors")).expect("a recording");
+    let mut kernel = Kernel::embedded(Arc::new(lesson));
+    let words = |snapshot: Snapshot| {
+        let models = Models::of(Arc::new(snapshot));
+        let heads = models.get::<AllHeadsModel>().expect("heads").content.clone();
+        let sheet = format!("{:?}", sheet(PanelName::AllHeads, &models, &Chosen::default()).items);
+        [heads.heads[0].say(HeadMeasure::Previous), sheet].join(" ")
+    };
+    let before = words(kernel.snapshot());
+    assert!(before.contains("not measured yet") && !before.contains("none in this sentence"), "{before}");
+    kernel.settle();
+    let after = words(kernel.snapshot());
+    assert!(!after.contains("not measured yet"), "{after}");
+}
+
+#[test]
+fn the_first_states_of_a_recording_are_not_called_static() {
+    let mut kernel = kernel("senses");
+    let second = kernel.snapshot().lesson.sentences[1][0].clone();
+    kernel.apply(Command::Sentence(SentenceCommand::SetSecond(Some(second))));
+    kernel.settle();
+    let snapshot = Arc::new(kernel.snapshot());
+    let models = Models::of(snapshot.clone());
+    let compared = models.get::<CompareModel>().expect("a comparison");
+    let near = models.get::<NeighboursModel>().expect("neighbours");
+    let shares = models.get::<StageModel>().expect("a stage").shares.shown(0.0, None);
+    let sheets = PANELS.iter().map(|(panel, _)| format!("{:?}", sheet(*panel, &models, &Chosen::default()).items));
+    let axis = Explanation::of(&snapshot, Quantity::Coordinate.of_point(StagePoint::Static(0), 0)).expect("a card");
+    let said = compared.pairs.iter().map(|pair| pair.said.clone()).collect::<Vec<_>>();
+    assert!(said[0].contains("before the first layer"), "{said:?}");
+    let all = format!("{said:?} {:?} {shares:?} {:?} {}", near.ends, axis.sentences, sheets.collect::<String>());
+    let at = all.to_lowercase().find("static ").map(|at| &all[at.saturating_sub(80)..(at + 80).min(all.len())]);
+    assert_eq!(at, None);
+}
+
+#[test]
+fn a_recorded_model_is_equal_to_itself_beside_it() {
+    let lesson = lesson::read(&at("tests/fixtures/pretrained/bert-wild")).expect("a model");
+    let model = Arc::new(Kernel::embedded(Arc::new(lesson)).snapshot());
+    let folder = Folder::new("beside-itself");
+    let path = folder.join("run.safetensors");
+    file::write(&model, &mut std::fs::File::create(&path).expect("a file")).expect("it is written");
+    let recorded = kernel_of(&path).snapshot();
+    let compared = TwoModels::of(&recorded, &ModelBeside(model)).expect("both are ready");
+    assert_eq!((compared.refusal, compared.words.is_empty()), (None, false), "{:?}", compared.notes);
+    for word in &compared.words {
+        assert_eq!(word.of[0].looks_at.as_ref().map(|of| &of.0), word.of[1].looks_at.as_ref().map(|of| &of.0));
+        assert_close_beside(1.0, &word.label, word.attention.expect("a cosine"), 1.0, Tolerance::SINGLE_SUMS);
+    }
+    for (layer, row) in compared.similarity.iter().enumerate() {
+        let alike = row[layer].expect("a similarity");
+        assert_close_beside(1.0, layer.to_string(), alike, 1.0, Tolerance::SINGLE_SUMS);
+    }
+}
+
+#[test]
+fn the_picture_lies_under_the_grid_of_its_patches() {
+    let snapshot = Arc::new(kernel("picture").snapshot());
+    let models = Models::of(snapshot.clone());
+    let picture = models.get::<PatchPicture>().expect("a picture");
+    assert_eq!((picture.width, picture.height, picture.colors.len()), (48, 32, 48 * 32));
+    // The disc is blue, and the ground grows red from left to right.
+    assert_eq!(
+        [picture.colors[0], picture.colors[47], picture.colors[12 * 48 + 30]],
+        [[0, 255, 0], [235, 255, 0], [150, 171, 255]]
+    );
+    let map = PatchMap::of(&snapshot, (8, 1)).expect("a map");
+    assert_eq!((map.rows, map.columns, map.query, map.weights.len()), (4, 6, Some(7), 24));
+    let sum = map.weights.iter().sum::<f32>() + map.elsewhere;
+    assert_close_beside(1.0, "sum", sum, 1.0, Tolerance::SINGLE_NORMS);
+    assert!(PatchMap::of(&snapshot, (0, 1)).expect("a map").query.is_none(), "[CLS] is no patch");
+    assert!(Models::of(Arc::new(kernel("vit").snapshot())).get::<PatchPicture>().is_none());
 }
 
 #[test]

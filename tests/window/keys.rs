@@ -44,6 +44,7 @@ use egui::{Context, Event, Id, LayerId, Modifiers, Order, Popup, Pos2, RawInput,
 
 use crate::common::folder::Folder;
 use crate::common::lessons::NOTEBOOK;
+use crate::common::recorded::{recording, tokens};
 use crate::common::snapshots::assert_kept;
 use crate::{home, open, sentence, wait};
 
@@ -436,6 +437,26 @@ fn the_keys_of_a_model_lead_through_its_layers() {
     });
 }
 
+#[test]
+fn keys_show_other_tokens_of_a_long_text() {
+    const TOKENS: usize = 300;
+    let (folder, home) = home("keys-recording");
+    let attention = ("attentions.0", &[1, TOKENS, TOKENS][..], 1.0 / TOKENS as f32);
+    let path = recording(&folder, &[("tokens", &tokens(TOKENS))], &[attention]);
+    let mut bench = Bench::over(&path, (folder, home));
+    let first = |bench: &Bench| {
+        let snapshot = bench.world.resource::<LatestModels>().snapshot()?.clone();
+        Some(snapshot.model.as_ref()?.recorded.as_ref()?.place.first)
+    };
+    bench.until("a recording", |bench| first(bench) == Some(0));
+    let (before, after) = (WindowAction::TokensBefore, WindowAction::TokensAfter);
+    // The last stretch ends with the text, and behind it there is nothing.
+    for (action, to) in [(after, 128), (after, 172), (after, 172), (before, 44), (before, 0), (before, 0)] {
+        bench.press(action.row().keys[0]);
+        bench.until(&format!("{action:?} to {to}"), |bench| first(bench) == Some(to));
+    }
+}
+
 fn check_window(bench: &mut Bench, action: WindowAction, which: usize, act: &dyn Fn(&mut Bench)) {
     let said = format!("{action:?}, key {which}");
     if check_row(bench, action, act) {
@@ -452,8 +473,14 @@ fn check_window(bench: &mut Bench, action: WindowAction, which: usize, act: &dyn
             assert_eq!(bench.view().walk.step().index(), to, "{said}");
             bench.view().walk.set(0.0);
         }
-        // A model has them: `the_keys_of_a_model_lead_through_its_layers`.
-        WindowAction::NextLayer | WindowAction::LayerBefore | WindowAction::Pieces | WindowAction::RawStates => {
+        // A model has them: `the_keys_of_a_model_lead_through_its_layers`; and a long recorded text:
+        // `keys_show_other_tokens_of_a_long_text`.
+        WindowAction::NextLayer
+        | WindowAction::LayerBefore
+        | WindowAction::Pieces
+        | WindowAction::RawStates
+        | WindowAction::TokensBefore
+        | WindowAction::TokensAfter => {
             let before = bench.view().clone();
             act(bench);
             assert_eq!(*bench.view(), before, "{said}: this lesson has no such thing");

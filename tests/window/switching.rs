@@ -2,13 +2,15 @@
 
 use std::path::Path;
 
-use attune::app::actions::{Action, WindowAction};
+use attune::app::actions::{Action, FilePurpose, WindowAction};
+use attune::app::link::LatestModels;
 use attune::app::shell::course::CoursePage;
 use attune::app::shell::state::WindowState;
 use attune::app::ui_state::{ThemeChoice, ViewState};
 use attune::app::work::session::Session;
 use attune::app::workspace::WorkspaceState;
 
+use crate::common::top::at;
 use crate::{ask, frame, home, lesson_in, open, say, sentence, until};
 
 #[test]
@@ -67,4 +69,23 @@ fn lessons_open_one_after_another_each_as_it_was_left() {
     ask(&mut world, WindowAction::Course);
     assert!(!world.resource::<CoursePage>().is_open);
     drop(world);
+}
+
+#[test]
+fn a_recording_opens_in_the_place_of_a_lesson_and_beside_it() {
+    let (folder, home) = home("recordings");
+    let mut world = open(&home, &lesson_in(&folder));
+    let recording = |name: &str| at("tests/fixtures/recordings").join(name).join("run.safetensors");
+    let title = |world: &World| Some(world.resource::<LatestModels>().snapshot()?.lesson.title.clone());
+    let files = [(FilePurpose::Dropped, "bert", "a random BERT"), (FilePurpose::Open, "vit", "a random ViT, F16")];
+    for (purpose, name, of_model) in files {
+        ask(&mut world, Action::UseFile(purpose, recording(name)));
+        until(&mut world, of_model, |world| title(world).as_deref() == Some(of_model) && sentence(world).is_some());
+    }
+    ask(&mut world, Action::UseFile(FilePurpose::OpenBeside, recording("bert")));
+    until(&mut world, "both", |world| {
+        let beside = world.resource::<LatestModels>().beside.as_ref();
+        beside.is_some_and(|beside| beside.0.lesson.title == "a random BERT")
+    });
+    assert_eq!(title(&world).as_deref(), Some("a random ViT, F16"));
 }

@@ -207,6 +207,11 @@ fn list_ui(ui: &mut Ui, model: &AnswersModel, row: &AnswerRow, trail: &mut Trail
             ui.label(&answer.name);
         });
     }
+    if let Some(why) = row.never_said() {
+        for name in &row.never {
+            ui.label(RichText::new(name).strikethrough().weak()).on_hover_text(&why);
+        }
+    }
     if row.answers.len() == AnswersModel::NAMED && row.rest() > 0.0 {
         ui.horizontal(|ui| {
             ui.monospace(format!("{:.4}", row.rest()));

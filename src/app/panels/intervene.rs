@@ -426,8 +426,10 @@ fn length_ui(ui: &mut Ui, head: &HeadRow, query: usize, longest: f32, palette: &
 /// The place that the learner is choosing.
 #[derive(Default)]
 pub struct PatchUiState {
-    /// Before this layer, counted from 0.
-    layer: usize,
+    /// Before this layer, counted from 0 over all layers; until one is chosen, the first of the sentence.
+    layer: Option<usize>,
+    /// The word of the source whose vector is replaced, for a layer of the source.
+    source_word: usize,
     /// Place of the patch in the second sentence; until it is chosen, that of the same word.
     from: Option<usize>,
 }
@@ -435,27 +437,40 @@ pub struct PatchUiState {
 fn patch_ui(ui: &mut Ui, model: &WhatIfModel, state: &mut PatchUiState, selection: &Selection) -> Option<Command> {
     ui.label(RichText::new("Patch from the second sentence").font(theme::strong(size::BODY)));
     let patch = &model.patch;
-    if patch.second.is_empty() {
+    if !patch.has_second() {
         let words = WindowAction::Compare.row().hint_with("Patching needs a second sentence beside the first");
         ui.add(Label::new(RichText::new(words).weak().size(size::SMALL)).wrap());
         return None;
     }
-    state.layer = state.layer.min(patch.layers - 1);
-    let query = selection.query.filter(|query| *query < model.tokens.len());
-    let chosen = state.from.filter(|from| *from < patch.second.len());
-    let mut from = chosen.or_else(|| *patch.same.get(query?)?).unwrap_or(0);
-    let mut command = ui.horizontal(|ui| layer_ui(ui, patch, state)).inner;
+    let first_of_sentence = (0..patch.layers.len()).find(|layer| !patch.is_of_source(*layer)).unwrap_or_default();
+    let layer = state.layer.unwrap_or(first_of_sentence).min(patch.layers.len() - 1);
+    let words = patch.words(layer);
+    state.source_word = state.source_word.min(words.first.len().saturating_sub(1));
+    let query = match patch.is_of_source(layer) {
+        true => Some(state.source_word),
+        false => selection.query.filter(|query| *query < words.first.len()),
+    };
+    let chosen = state.from.filter(|from| *from < words.second.len());
+    let mut from = chosen.or_else(|| *words.same.get(query?)?).unwrap_or(0);
+    let mut command = ui.horizontal(|ui| layer_ui(ui, patch, layer, state)).inner;
     ui.horizontal(|ui| {
         ui.label("the vector of");
-        source_word_ui(ui, patch, state, &mut from);
+        if word_ui(ui, "patch", &words.second, &mut from, "Word of the second sentence") {
+            state.from = Some(from);
+        }
     });
     ui.horizontal_wrapped(|ui| match query {
         Some(query) => {
-            ui.label(format!("for {}", model.tokens[query]));
+            ui.label("for");
+            if patch.is_of_source(layer) {
+                word_ui(ui, "patched", &words.first, &mut state.source_word, "Word of the source");
+            } else {
+                ui.label(&words.first[query]);
+            }
             let tip = "Activation patching: copies the second sentence's vector before this layer to the chosen \
                 word; this layer and all later ones are then computed again";
             if ui.add(Button::new("Patch")).on_hover_text(tip).clicked() {
-                command = Some(patch.command(state.layer, query, from));
+                command = Some(patch.command(layer, query, from));
             }
         }
         None => {
@@ -466,26 +481,31 @@ fn patch_ui(ui: &mut Ui, model: &WhatIfModel, state: &mut PatchUiState, selectio
     command
 }
 
-/// Draws the choice of the word of the second sentence whose vector is taken.
-fn source_word_ui(ui: &mut Ui, patch: &PatchState, state: &mut PatchUiState, from: &mut usize) {
-    let chooser = ComboBox::from_id_salt("patch").selected_text(&patch.second[*from]).show_ui(ui, |ui| {
-        for (at, word) in patch.second.iter().enumerate() {
-            if ui.selectable_value(from, at, word).clicked() {
-                state.from = Some(at);
-            }
+/// Draws the choice of one of some words. Returns whether one was chosen.
+fn word_ui(ui: &mut Ui, id: &str, words: &[String], at: &mut usize, name: &str) -> bool {
+    let mut is_chosen = false;
+    let chooser = ComboBox::from_id_salt(id).selected_text(&words[*at]).show_ui(ui, |ui| {
+        for (place, word) in words.iter().enumerate() {
+            is_chosen |= ui.selectable_value(at, place, word).clicked();
         }
     });
-    chooser.response.widget_info(|| WidgetInfo::labeled(WidgetType::ComboBox, true, "Word of the second sentence"));
-    hint(chooser.response, "A word of the second sentence");
+    chooser.response.widget_info(|| WidgetInfo::labeled(WidgetType::ComboBox, true, name));
+    hint(chooser.response, name);
+    is_chosen
 }
 
 /// Draws the choice of the layer before which the vector is put in, and the button that removes a patch.
-fn layer_ui(ui: &mut Ui, patch: &PatchState, state: &mut PatchUiState) -> Option<Command> {
+fn layer_ui(ui: &mut Ui, patch: &PatchState, layer: usize, state: &mut PatchUiState) -> Option<Command> {
     let label = ui.label("before layer");
-    let mut layer = state.layer + 1;
-    let number = ui.add(DragValue::new(&mut layer).range(1..=patch.layers)).labelled_by(label.id);
-    hint(number, format!("From 1 to {}: drag, or click and type", patch.layers));
-    state.layer = layer - 1;
+    let mut number = layer + 1;
+    let dragged = ui.add(DragValue::new(&mut number).range(1..=patch.layers.len())).labelled_by(label.id);
+    hint(dragged, format!("From 1 to {}: drag, or click and type", patch.layers.len()));
+    if number != layer + 1 {
+        state.layer = Some(number - 1);
+    }
+    if patch.is_of_source(0) {
+        ui.weak(&patch.layers[layer]);
+    }
     if patch.is_on {
         let tip = "Gives the word its own vector back";
         if ui.add(Button::new("Remove patch")).on_hover_text(tip).clicked() {

@@ -15,6 +15,7 @@ use attune_ui::widgets::heat::Heat;
 use attune_ui::widgets::plot::sketch_ui;
 use attune_ui::widgets::sentence_field::{SentenceChange, SentenceField, SentenceFieldState, sentence_field_ui};
 use attune_ui::widgets::traced::ask_on;
+use attune_view::view_model::capitalised;
 use attune_view::view_model::compare::{CompareModel, NearOutput, PairModel, TwoModels, WordInModel, WordOfBoth};
 use attune_view::view_model::meaning::{
     LayerNeighbours, NearExpression, NearWord, NeighboursModel, SensesModel, list_with, written_at,
@@ -234,11 +235,12 @@ fn neighbours_ui(
     measure_ui(ui, measure);
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
         ui.columns(2, |columns| {
-            let contextual = ("Contextual", &token.after, StagePoint::Contextual(query));
+            let [first, last] = model.ends.map(capitalised);
+            let contextual = (last.as_str(), &token.after, StagePoint::Contextual(query));
             let last = behind.map_or(contextual, |(block, near)| {
                 (near.title.as_str(), &near.words, StagePoint::After(query, block))
             });
-            let lists = [("Static", &token.before, StagePoint::Static(query)), last];
+            let lists = [(first.as_str(), &token.before, StagePoint::Static(query)), last];
             for (ui, (title, words, of)) in columns.iter_mut().zip(lists) {
                 ui.label(RichText::new(title).font(theme::strong(size::BODY)));
                 let near = words.by(*measure);
@@ -578,7 +580,8 @@ fn pictures_ui(ui: &mut Ui, model: &TwoModels) {
     /// Height, as a share of the width.
     const HEIGHT: f32 = 0.8;
     let palette = Palette::of(ui.visuals().dark_mode);
-    ui.label(RichText::new("From static to contextual").font(theme::strong(size::BODY))).on_hover_text(TwoModels::WAYS);
+    ui.label(RichText::new("Before and after the layers").font(theme::strong(size::BODY)))
+        .on_hover_text(TwoModels::WAYS);
     ui.columns(2, |columns| {
         for ((ui, name), picture) in columns.iter_mut().zip(&model.names).zip(&model.pictures) {
             ui.add(Label::new(RichText::new(name).weak()).truncate());

@@ -1,55 +1,70 @@
 //! The weights of a chosen patch over the grid of a picture's patches, with the picture under them.
 
+use std::sync::Arc;
+
 use attune_ui::theme::{Palette, size};
+use attune_view::panels::attention::shown;
 use attune_view::sheet::Chosen;
 use attune_view::view_model::Models;
 use attune_view::view_model::attention::{AttentionMaps, HeadMap};
 use attune_view::view_model::grid::{PatchMap, PatchPicture};
-use egui::{ColorImage, Id, Image, Rect, Sense, Stroke, StrokeKind, TextureHandle, TextureOptions, Ui, pos2, vec2};
+use egui::{
+    ColorImage, Id, Image, Label, Rect, RichText, ScrollArea, Sense, Stroke, StrokeKind, TextureHandle, TextureOptions,
+    Ui, WidgetInfo, WidgetType, pos2, vec2,
+};
 
 /// The side of a map.
 const SIDE: f32 = 132.0;
-/// The share of a patch's colour that covers the picture.
-const COVER: f32 = 0.7;
+/// How far a patch of the picture is covered that has no weight.
+const COVER: f32 = 0.9;
 
-/// Shows a map for each head that the panel shows, where the tokens are patches and one is chosen.
+/// Shows a map for each head of a layer that the panel shows, where the tokens are patches and one is chosen.
 pub fn patches_ui(ui: &mut Ui, models: &Models, chosen: &Chosen, query: Option<usize>) {
+    /// The most of the panel's height that the maps take; more of them scroll.
+    const HEIGHT_MAX: f32 = 0.5;
     let (Some(query), Some(model)) = (query, models.get::<AttentionMaps>()) else { return };
-    let walked = chosen.walked.and_then(|head| model.heads.get(head));
-    let is_shown = |map: &&HeadMap| match chosen.head {
-        Some(head) => map.head == head,
-        None => walked.is_none_or(|walked| walked.block == map.block),
-    };
-    let heads = model.heads.iter().filter(is_shown).filter(|map| !map.is_of_source);
+    let shown = shown(&model, chosen);
+    let heads = shown.iter().filter(|map| !map.is_of_source && map.block == shown[0].block);
     let maps: Vec<_> = heads.filter_map(|map| Some((map, models.of_choice::<PatchMap>(&(query, map.head))?))).collect();
     if maps.is_empty() {
         return;
     }
     let picture = models.get::<PatchPicture>().map(|picture| texture(ui, &picture));
-    ui.horizontal_wrapped(|ui| {
-        for (head, map) in maps {
-            map_ui(ui, head, &map, picture.as_ref());
+    let columns = ((ui.available_width() + size::GAP) / (SIDE + size::GAP)).max(1.0) as usize;
+    ScrollArea::vertical().id_salt("patches").max_height(HEIGHT_MAX * ui.available_height()).show(ui, |ui| {
+        for row in maps.chunks(columns) {
+            ui.horizontal(|ui| row.iter().for_each(|(head, map)| map_ui(ui, head, map, picture.as_ref())));
         }
     });
     ui.add_space(size::GAP);
 }
 
-/// Returns the picture on the graphics card, put there once.
+/// A picture on the graphics card, with its colours, by which another one is told apart.
+#[derive(Clone)]
+struct OnCard {
+    colors: Arc<[[u8; 3]]>,
+    texture: TextureHandle,
+}
+
+/// Returns the picture on the graphics card. It is put there once, in the place of the one before.
 fn texture(ui: &Ui, picture: &PatchPicture) -> TextureHandle {
-    let id = Id::new(("patches", picture.colors.as_ptr() as usize, picture.width));
-    if let Some(known) = ui.data(|data| data.get_temp::<TextureHandle>(id)) {
-        return known;
+    let id = Id::new("patches");
+    let known = ui.data(|data| data.get_temp::<OnCard>(id));
+    if let Some(known) = known.filter(|known| Arc::ptr_eq(&known.colors, &picture.colors)) {
+        return known.texture;
     }
     let image = ColorImage::from_rgb([picture.width, picture.height], picture.colors.as_flattened());
     let texture = ui.ctx().load_texture("patches", image, TextureOptions::LINEAR);
-    ui.data_mut(|data| data.insert_temp(id, texture.clone()));
+    let on_card = OnCard { colors: picture.colors.clone(), texture: texture.clone() };
+    ui.data_mut(|data| data.insert_temp(id, on_card));
     texture
 }
 
 fn map_ui(ui: &mut Ui, head: &HeadMap, map: &PatchMap, picture: Option<&TextureHandle>) {
     let palette = Palette::of(ui.visuals().dark_mode);
     ui.vertical(|ui| {
-        ui.weak(&head.title);
+        ui.set_max_width(SIDE);
+        ui.add(Label::new(RichText::new(&head.title).weak()).truncate());
         let side = SIDE / map.rows.max(map.columns) as f32;
         let (rect, response) =
             ui.allocate_exact_size(vec2(side * map.columns as f32, side * map.rows as f32), Sense::hover());
@@ -62,13 +77,19 @@ fn map_ui(ui: &mut Ui, head: &HeadMap, map: &PatchMap, picture: Option<&TextureH
         };
         let full = map.largest.max(f32::MIN_POSITIVE);
         for (at, weight) in map.weights.iter().enumerate() {
-            let color = palette.weight(head.own, weight / full);
-            let cover = if picture.is_some() { COVER } else { 1.0 };
-            ui.painter().rect_filled(cell(at), 0.0, color.gamma_multiply(cover));
+            let share = weight / full;
+            // The picture is seen where the query looks.
+            let color = match picture {
+                Some(_) => palette.raised.gamma_multiply(COVER * (1.0 - share)),
+                None => palette.weight(head.own, share),
+            };
+            ui.painter().rect_filled(cell(at), 0.0, color);
         }
         if let Some(query) = map.query {
             ui.painter().rect_stroke(cell(query), 0.0, Stroke::new(size::HAIRLINE, palette.query), StrokeKind::Inside);
         }
+        let name = format!("{}: the patches that this one looks at", head.title);
+        response.widget_info(|| WidgetInfo::labeled(WidgetType::Image, true, &name));
         let pointed =
             response.hover_pos().and_then(|at| (0..map.weights.len()).find(|patch| cell(*patch).contains(at)));
         let words = match pointed {

@@ -107,7 +107,7 @@ fn numbers_ui(ui: &mut Ui, attention: &AttentionMaps, cx: &mut PanelContext) {
     // From the output on, a number comes from many arrows, each of which is listed instead.
     let explained = (step.step < Step::Output).then(|| cx.models.of_choice::<Explanation>(&step.entry)).flatten();
     let path = cx.models.of_choice::<PathModel>(&(focus.query, focus.head, cx.view.selection.by));
-    let path = path.filter(|_| step.step >= Step::Output);
+    let path = path.filter(|_| step.step >= Step::Output && step.needs.is_none());
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
         step_ui(ui, &walk, step, explained.as_deref(), cx.view.selection, cx.view.trail);
         path.into_iter().for_each(|path| why_ui(ui, &path, cx.view.selection, cx.view.trail));
@@ -123,8 +123,10 @@ fn step_ui(
     selection: &mut Selection,
     trail: &mut Trail,
 ) {
-    equation_ui(ui, &step.equation);
-    ui.add_space(size::GAP_TIGHT);
+    if !step.equation.is_empty() {
+        equation_ui(ui, &step.equation);
+        ui.add_space(size::GAP_TIGHT);
+    }
     ui.add(Label::new(RichText::new(&step.said).size(size::BODY)).wrap().selectable(true));
     if let Some(result) = &step.result {
         ui.add(Label::new(RichText::new(result).font(theme::strong(size::BODY))).wrap().selectable(true));
@@ -302,19 +304,24 @@ fn is_like(a: &NumberRow, b: &NumberRow) -> bool {
     a.columns == b.columns && a.values.len() == b.values.len()
 }
 
+/// Shows the heads; of many, those of the layer by their numbers, as the stage has the layers.
 fn heads_ui(ui: &mut Ui, attention: &AttentionMaps, selection: &mut Selection) {
-    if attention.heads.len() < 2 {
-        return;
-    }
+    /// The most heads that are all named; more would leave no room for the numbers.
+    const NAMED_MAX: usize = 8;
+    let (count, chosen) = (attention.heads.len(), attention.heads.get(selection.head));
+    let Some(chosen) = chosen.filter(|_| count > 1) else { return };
     let palette = Palette::of(ui.visuals().dark_mode);
     ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
-    for map in &attention.heads {
-        let words = RichText::new(&map.title).color(palette.head(map.own));
-        if ui
-            .selectable_label(selection.head == map.head, words)
-            .on_hover_text("Follow the word through this head")
-            .clicked()
-        {
+    let are_numbered = count > NAMED_MAX;
+    if are_numbered {
+        ui.label(RichText::new(&chosen.title).color(palette.head(chosen.own)));
+    }
+    for map in attention.heads.iter().filter(|map| !are_numbered || map.block == chosen.block) {
+        let words = if are_numbered { (map.own + 1).to_string() } else { map.title.clone() };
+        let is_chosen = selection.head == map.head;
+        let button = ui.selectable_label(is_chosen, RichText::new(words).color(palette.head(map.own)));
+        button.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_chosen, &map.title));
+        if button.on_hover_text("Follow the word through this head").clicked() {
             selection.choose_head(map.head);
         }
     }

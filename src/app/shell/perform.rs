@@ -3,10 +3,12 @@
 //! Each action of the table is listed in [`effect`] with a function of the part of the window that it changes. A
 //! missing action is a compile error.
 
-use attune_core::kernel::command::{AxisCommand, Command, TrainingCommand};
+use attune_core::kernel::command::{AxisCommand, Command, SentenceCommand, TrainingCommand};
+use attune_core::lesson::recorded::STRETCH;
 use attune_engine::quantity::Quantity;
 use attune_view::view_model::attention::AttentionMaps;
 use attune_view::view_model::meaning::{SensesModel, written_at};
+use attune_view::view_model::recorded::RecordingModel;
 use attune_view::view_model::saved_view::MeaningView;
 use attune_view::view_model::sentences::SentencesModel;
 use attune_view::view_model::training::{TrainingModel, TrainingStage};
@@ -100,6 +102,7 @@ fn effect(action: WindowAction) -> Effect {
             let space = models.snapshot().and_then(|snapshot| snapshot.space.as_ref());
             vec![Command::Axes(AxisCommand::SetRaw(!space.is_some_and(|space| space.basis.raw)))]
         }),
+        Do::TokensBefore | Do::TokensAfter => Kernel(turn_tokens),
         Do::Undo => Kernel(|_, pressed| vec![Command::Undo; pressed.count]),
         Do::Redo => Kernel(|_, pressed| vec![Command::Redo; pressed.count]),
 
@@ -176,6 +179,19 @@ fn step_on(world: &mut World) {
         Some(attention) if attention.is_each_word_alone() => walk.glide_to(if walk.time() < 1.0 { 1.0 } else { 0.0 }),
         _ => walk.step_on(),
     }
+}
+
+/// Returns the command that shows other tokens of a long text, if there are some before or after those that are shown.
+fn turn_tokens(models: &LatestModels, pressed: Pressed<WindowAction>) -> Vec<Command> {
+    let Some(stretch) = models.get::<RecordingModel>().and_then(|model| model.stretch.clone()) else {
+        return Vec::new();
+    };
+    let further = pressed.count.saturating_sub(1) * STRETCH;
+    let first = match pressed.action {
+        WindowAction::TokensBefore => stretch.before.map(|first| first.saturating_sub(further)),
+        _ => stretch.behind.map(|first| first + further),
+    };
+    first.map(|first| Command::Sentence(SentenceCommand::Stretch(first))).into_iter().collect()
 }
 
 fn open_origin(world: &mut World) {

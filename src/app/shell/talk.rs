@@ -219,7 +219,8 @@ fn walk_ui(ui: &mut Ui, stop: Stop, models: &Models, selection: &Selection, high
     // The equations of a whole layer are always the same, so they are left out.
     if let Stop::Step { .. } = stop {
         // The equations are stacked, because side by side they would be too wide in large type.
-        for equation in walk.step(step).equation.split(", \\quad ") {
+        let equations = walk.step(step).equation.split(", \\quad ").filter(|equation| !equation.is_empty());
+        for equation in equations {
             equation_ui(ui, equation);
         }
     }

@@ -12,6 +12,7 @@ use attune_ui::widgets::popup::card_beside;
 use attune_view::explain::path::{PathArrow, PathModel};
 use attune_view::explain::walk::Step;
 use attune_view::view_model::compare::SECOND;
+use attune_view::view_model::labels::ends;
 use attune_view::view_model::sentence_arcs::WordAt;
 use attune_view::view_model::stage::{SecondKind, StageModel, TokenPoint};
 use bevy::math::Vec2;
@@ -421,7 +422,7 @@ fn tooltip_ui(ui: &mut Ui, SceneRef { model, emphasis, .. }: SceneRef, hit: Hit)
                 beside.push("special".to_owned());
             }
             beside.extend(pieces_of(model, token));
-            brief_ui(ui, &token.label(), &beside, nearest_of(token));
+            brief_ui(ui, &token.label(), &beside, nearest_of(model, token));
         }
     }
 }
@@ -441,7 +442,7 @@ fn second_ui(ui: &mut Ui, model: &StageModel, token: &TokenPoint) {
             (format!("{}{SECOND}", token.label()), vec![place])
         }
     };
-    brief_ui(ui, &name, &beside, nearest_of(token));
+    brief_ui(ui, &name, &beside, nearest_of(model, token));
 }
 
 /// Lists the pieces of a word that is drawn as one point.
@@ -453,11 +454,12 @@ fn pieces_of(model: &StageModel, token: &TokenPoint) -> Option<String> {
 }
 
 /// Returns the nearest words in the true space, before and after attention.
-fn nearest_of(token: &TokenPoint) -> Option<String> {
+fn nearest_of(model: &StageModel, token: &TokenPoint) -> Option<String> {
     let near = |space: &str, nearest: &Option<(String, f32)>| {
         nearest.as_ref().map(|(word, cosine)| format!("{space} “{word}” ({cosine:.3})"))
     };
-    let both = [near("static", &token.static_nearest), near("contextual", &token.contextual_nearest)];
+    let [first, last] = ends(model.is_recorded);
+    let both = [near(first, &token.static_nearest), near(last, &token.contextual_nearest)];
     let both: Vec<String> = both.into_iter().flatten().collect();
     (!both.is_empty()).then(|| format!("nearest: {}", both.join(", ")))
 }

@@ -13,6 +13,7 @@ use attune_ui::ui_state::{Highlight, Hover, Selection};
 use attune_ui::widgets::heat::width_of;
 use attune_view::view_model::Model;
 use attune_view::view_model::axes::short;
+use attune_view::view_model::labels::ends;
 use attune_view::view_model::sentence_arcs::WordAt;
 use egui::{Align2, Color32, Id, Pos2, Rangef, Rect, Sense, Shape, Stroke, Ui, Vec2, WidgetInfo, WidgetType};
 
@@ -103,11 +104,12 @@ impl<'a> Gauge<'a> {
         if response.hovered() {
             hover.point_at_token(WordAt::in_sentence(mark.position));
             response.on_hover_ui(|ui| {
-                let GaugeModel { from, to, .. } = self.model;
+                let GaugeModel { from, to, ends: [first, last], .. } = self.model;
+                let width = first.len().max(last.len());
                 ui.strong(&mark.label);
-                ui.monospace(format!("static     {:.3}", mark.fixed));
-                ui.monospace(format!("now        {now:.3}"));
-                ui.monospace(format!("contextual {:.3}", mark.now));
+                for (name, place) in [(*first, mark.fixed), ("now", now), (*last, mark.now)] {
+                    ui.monospace(format!("{name:width$} {place:.3}"));
+                }
                 ui.weak(format!("In the true space, 0 is the centre of {from} and 1 is the centre of {to}."));
             });
         }
@@ -181,6 +183,8 @@ pub struct GaugeModel {
     pub to: String,
     /// Groups of the ends, for their colours.
     pub groups: [Option<usize>; 2],
+    /// Names of the vectors at both ends of the layers.
+    pub ends: [&'static str; 2],
     /// The marks, one for each word of the sentence.
     pub marks: Vec<GaugeMark>,
 }
@@ -193,9 +197,9 @@ pub struct GaugeMark {
     /// Label of the word: `apple`, or `apple₂` if the sentence has the word more than once.
     pub label: String,
     pub group: Option<usize>,
-    /// Place of the static vector: `(v − from)·(to − from) / |to − from|²`.
+    /// Place of the vector before the layers: `(v − from)·(to − from) / |to − from|²`.
     pub fixed: f32,
-    /// Place of the contextual vector, with the weights in use.
+    /// Place of the vector after them, with the weights in use.
     pub now: f32,
 }
 
@@ -218,19 +222,23 @@ impl GaugeModel {
     /// Returns the gauge of the first chosen axis, or `None` if there is no model or no chosen axis.
     pub fn of(snapshot: &Snapshot) -> Option<Self> {
         let space = snapshot.space.as_deref()?;
-        let sentence = &snapshot.model.as_ref()?.sentence;
+        let model = snapshot.model.as_ref()?;
+        let (sentence, is_recorded) = (&model.sentence, model.recorded.is_some());
         let axis = space.basis.chosen.iter().flatten().next()?;
         let scale = Scale::of(axis, &space.vectors)?;
         // A word that does not exist yet begins at the origin.
         let nothing = vec![0.0; space.vectors.cols()];
         let of_token = |(position, label): (usize, String)| {
             let token = &sentence.tokens[position];
+            let of_word = || token.word.map_or(Cow::Borrowed(&nothing[..]), |word| space.vectors.row(word));
+            let input = &sentence.activations.input;
+            let first = if is_recorded { Cow::Borrowed(input.row(position)) } else { of_word() };
             GaugeMark {
                 position,
                 text: token.text.clone(),
                 label,
                 group: token.word.and_then(|word| space.group_of[word]),
-                fixed: scale.place(&token.word.map_or(Cow::Borrowed(&nothing[..]), |word| space.vectors.row(word))),
+                fixed: scale.place(&first),
                 now: scale.place(sentence.activations.output.row(position)),
             }
         };
@@ -240,6 +248,7 @@ impl GaugeModel {
             from: short(&axis.from.text),
             to: short(&axis.to.text),
             groups: [group(&axis.from.text), group(&axis.to.text)],
+            ends: ends(is_recorded),
             marks: marks.collect(),
         })
     }

@@ -790,8 +790,9 @@ fn legend(
     let ring = |shown: bool, mark, text: &str| shown.then(|| (mark, text.to_owned()));
     let turned = model.tokens.iter().any(|token| token.end != token.trained_end);
     let has_static = !model.tokens.is_empty() || matches!(model.second_kind, SecondKind::Senses(_));
+    let start = if model.is_recorded { "place before the first layer" } else { "static place" };
     let rings = [
-        ring(has_static, Mark::Ring(ink), "static place"),
+        ring(has_static, Mark::Ring(ink), start),
         ring(turned, Mark::Broken(ink, DASHES), &format!("as {}", model.origin)),
         ring(old_ghosts && !model.ghosts.is_empty(), Mark::Broken(ink, DOTS), "before retraining"),
     ];

@@ -118,7 +118,8 @@ impl<'a> Ribbons<'a> {
             Step::Output => of.through_output()?,
             Step::Contextual => of.folded()?,
         };
-        Some(Self { rows, said, ..of })
+        // A recording may lack all numbers of a step.
+        (!rows.is_empty()).then_some(Self { rows, said, ..of })
     }
 
     fn row(&self, quantity: Quantity) -> Option<&'a NumberRow> {

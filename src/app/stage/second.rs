@@ -1,15 +1,12 @@
 //! The points beside those of the sentence: the words of a second sentence, as diamonds, with the moves of the compared
-//! word in both; or one word in several sentences, in place of both; and the words of the source, while a walk refers
-//! to them.
+//! word in both; or one word in several sentences, in place of both; and the words of the source.
 
 use attune_core::kernel::snapshot::PairedWord;
 use attune_ui::theme::{self, Palette, size};
 use attune_ui::ui_state::{Highlight, PanelView, Selection};
 use attune_ui::widgets::heat::width_of;
-use attune_view::explain::walk::SourceWord;
 use attune_view::view_model::compare::{SECOND, in_numbers};
-use attune_view::view_model::labels::Side;
-use attune_view::view_model::stage::{SecondKind, StageModel, TokenPoint};
+use attune_view::view_model::stage::{SecondKind, SourceWord, StageModel, TokenPoint};
 use bevy::math::{Vec2, Vec3};
 use egui::{Align2, Color32, Label, Painter, Pos2, Rect, RichText, Sense, Stroke, Ui, WidgetInfo, WidgetType};
 
@@ -272,7 +269,8 @@ fn said(model: &StageModel, pair: Option<&PairedWord>) -> String {
 /// Paints the points of the source's words, and returns them for their names.
 pub fn paint_source(canvas: &Canvas) -> Vec<Named> {
     let Canvas { painter, ref projected, .. } = *canvas;
-    let Some((walk, step)) = projected.scene.walk else { return Vec::new() };
+    let walk = projected.scene.walk.filter(|(walk, _)| !walk.source.is_empty());
+    let words = walk.map_or(&projected.scene.model.source, |(walk, _)| &walk.source);
     let see = |word: &SourceWord| {
         let place = |axis: usize| word.from[axis] + projected.time * (word.to[axis] - word.from[axis]);
         let seen =
@@ -284,10 +282,11 @@ pub fn paint_source(canvas: &Canvas) -> Vec<Named> {
     let named = |(index, word): (usize, &SourceWord)| {
         let (at, radius, depth): (Pos2, f32, f32) = see(word)?;
         let color = projected.palette.token(word.group);
-        let color = if walk.takes_part(step, index) { color } else { projected.palette.dimmed(color) };
+        let takes_part = walk.is_none_or(|(walk, step)| walk.takes_part(step, index));
+        let color = if takes_part { color } else { projected.palette.dimmed(color) };
         painter.circle_filled(at, radius, color);
         painter.circle_stroke(at, radius, Stroke::new(size::HAIRLINE, projected.palette.ink_soft));
-        let is_query = walk.query_side == Side::Source && walk.focus.query == index;
+        let is_query = walk.is_some_and(|(walk, _)| walk.source_query() == Some(index));
         if is_query {
             painter.circle_stroke(at, radius + size::RING_GAP, Stroke::new(size::RING, projected.palette.accent));
         }
@@ -299,10 +298,10 @@ pub fn paint_source(canvas: &Canvas) -> Vec<Named> {
             priority: if is_query { Priority::Selected } else { Priority::Token },
             word: word.label.clone(),
             label: word.label.clone(),
-            note: walk.beside(step, index).filter(|_| walk.is_large(step, index)),
+            note: walk.and_then(|(walk, step)| walk.beside(step, index).filter(|_| walk.is_large(step, index))),
             color: name_color(color, true, projected.palette),
             is_first: true,
         })
     };
-    walk.source.iter().enumerate().filter_map(named).collect()
+    words.iter().enumerate().filter_map(named).collect()
 }

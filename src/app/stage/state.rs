@@ -63,6 +63,8 @@ pub struct StageState {
     pub emphasis: Arc<Emphasis>,
     /// The animation to another basis, while it runs.
     pub glide: Option<BasisGlide>,
+    /// Whether the sentence is a recorded text.
+    is_recorded: bool,
     walked: Option<(u64, Focus, Option<ArrowParts>, bool)>,
     followed: Option<Followed>,
     /// Value of the counter of shown stage cells when the query was last chosen for one.
@@ -102,6 +104,8 @@ impl StageState {
         let senses = model.filter(|model| model.senses.is_on).and_then(|_| models.get::<SensesModel>());
         self.senses = senses.filter(|senses| senses.is_shown());
         self.spaces = models.spaces.clone();
+        let lesson = models.snapshot().map(|snapshot| &snapshot.lesson);
+        self.is_recorded = lesson.is_some_and(|lesson| lesson.static_embedding.recording().is_some());
         let space = models.snapshot().and_then(|snapshot| snapshot.space.as_deref());
         let spaces = self.spaces.as_ref().zip(space);
         self.whole = match (&self.senses, spaces) {
@@ -132,7 +136,7 @@ impl StageState {
     pub fn ends(&self) -> [(&str, &str); 2] {
         match self.spaces.as_deref().filter(|_| self.senses.is_none()) {
             Some(TwoSpaces { names: [here, there], .. }) => [("this file", here), ("other file", there)],
-            None if self.whole.as_ref().is_some_and(|whole| whole.is_recorded) => RECORDED_WAY,
+            None if self.is_recorded => RECORDED_WAY,
             None => WAY,
         }
     }
@@ -186,6 +190,10 @@ impl StageState {
             let Some((start, end)) = route.way(token.position, layer) else { continue };
             let trained_end = if is_last { token.trained_end } else { end };
             (token.start, token.end, token.trained_end) = (start, end, trained_end);
+        }
+        for (index, word) in points.source.iter_mut().enumerate() {
+            let Some((from, to)) = route.source_way(index, layer) else { continue };
+            (word.from, word.to) = (from, to);
         }
         for point in &mut points.second {
             let way = match &self.senses {
@@ -536,6 +544,7 @@ fn mix_stage(from: &StageModel, to: &StageModel, share: f32) -> StageModel {
         words: to.words.iter().enumerate().map(word).collect::<Vec<_>>().into(),
         in_sentence: to.in_sentence.clone(),
         tokens: tokens(&from.tokens, &to.tokens, share),
+        source: to.source.clone(),
         second: tokens(&from.second, &to.second, share),
         second_kind: to.second_kind.clone(),
         radius: (1.0 - share) * from.radius + share * to.radius,

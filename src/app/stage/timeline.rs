@@ -111,8 +111,8 @@ pub fn timeline_ui(
     // All parts show the walk as it was at the start of this frame; changes by the pointer or a key appear in the next
     // frame.
     let walk_now = view.walk.clone();
-    let heading = Heading::of(route, view.selection, &walk_now);
-    track_ui(ui, middle, route, &heading, view.walk);
+    let heading = Heading::of(route, view.selection, &walk_now, names);
+    track_ui(ui, middle, (route, names[0].0), &heading, view.walk);
     let [left, right] = [left, right].map(|end| end.with_max_y(end.max.y - below));
     let places = [(left, middle.left_top(), 0.0), (right, middle.right_top(), 1.0)];
     for ((place, at, time), (words, hint)) in places.into_iter().zip(names) {
@@ -188,7 +188,7 @@ struct Heading {
 
 impl Heading {
     /// Returns the heading of the walk's present place, not of its destination.
-    fn of(route: Option<&RouteModel>, selection: &Selection, walk: &Walk) -> Self {
+    fn of(route: Option<&RouteModel>, selection: &Selection, walk: &Walk, [from, to]: [(&str, &str); 2]) -> Self {
         let share = percent_of_way(walk.step_share());
         let is_between = walk.is_between();
         let passed = walk.passed_layers().filter(|_| !walk.is_walking() && walk.layers() > 1);
@@ -196,7 +196,7 @@ impl Heading {
             Some(_) if is_between => (layer_title(route, walk.layer()).to_owned(), format!("{share} of the way")),
             Some(passed) => (passed_said(route, passed as usize), String::new()),
             None if is_between && !walk.is_walking() => {
-                ("on the way".to_owned(), format!("{share} from static to contextual"))
+                ("on the way".to_owned(), format!("{share} from {} to {}", from.0, to.0))
             }
             None => {
                 // Points that move straight to contextual pass no layer, so the text is about the layer of the chosen
@@ -320,14 +320,14 @@ const STOP: f32 = 4.0;
 const HANDLE: f32 = 7.0;
 
 /// Shows the track: a line with a stop for each layer and, between these, one for each step. The handle can be dragged
-/// in both directions.
-fn track_ui(ui: &mut Ui, rect: Rect, route: Option<&RouteModel>, heading: &Heading, walk: &mut Walk) {
+/// in both directions. `start` is the name of the places before all layers.
+fn track_ui(ui: &mut Ui, rect: Rect, (route, start): (Option<&RouteModel>, &str), heading: &Heading, walk: &mut Walk) {
     let response = ui.interact(rect.expand2(vec2(HANDLE, 0.0)), ui.id().with("walk"), Sense::click_and_drag());
     let said = |layer: usize, step: Step| format!("{}: {}", place_said(route, layer, step), step.name());
     let name = format!("Walk: {}", heading.spoken());
     response.widget_info(|| WidgetInfo::slider(true, f64::from(walk.place()), &name));
     let track = Track { rect, end: walk.end(), layers: walk.layers() };
-    paint_track(ui, &response, &track, route, walk);
+    paint_track(ui, &response, &track, (route, start), walk);
     lead(ui, &response, &track, walk);
     if let Some(pointer) = response.hover_pos() {
         let stop = track.under(pointer.x).round() as usize;
@@ -340,9 +340,9 @@ fn track_ui(ui: &mut Ui, rect: Rect, route: Option<&RouteModel>, heading: &Headi
 }
 
 /// Paints the stops, the numbered layers and the place of the walk.
-fn paint_track(ui: &Ui, response: &Response, track: &Track, route: Option<&RouteModel>, walk: &Walk) {
+fn paint_track(ui: &Ui, response: &Response, track: &Track, (route, start): (Option<&RouteModel>, &str), walk: &Walk) {
     if track.has_signs() {
-        return paint_signs(ui, response, track, walk);
+        return paint_signs(ui, response, track, start, walk);
     }
     let palette = Palette::of(ui.visuals().dark_mode);
     let painter = ui.painter();
@@ -440,7 +440,7 @@ impl<'a> Thumbnails<'a> {
 
 /// Paints the steps of a single layer as signs, each with its name below it, and a mark between them at the place of
 /// the walk.
-fn paint_signs(ui: &Ui, response: &Response, track: &Track, walk: &Walk) {
+fn paint_signs(ui: &Ui, response: &Response, track: &Track, start: &str, walk: &Walk) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let painter = ui.painter();
     let place = walk.place();
@@ -461,7 +461,7 @@ fn paint_signs(ui: &Ui, response: &Response, track: &Track, walk: &Walk) {
         painter.text(rect.center(), Align2::CENTER_CENTER, step.sign(), theme::plain(size::LABEL), ink);
         let name = pos2(rect.center().x, rect.bottom() + size::GAP_TIGHT / 2.0);
         let ink = if is_here { palette.ink } else { palette.ink_soft };
-        let words = if step == Step::Embed { "static" } else { step.name() };
+        let words = if step == Step::Embed { start } else { step.name() };
         painter.text(name, Align2::CENTER_TOP, words, theme::plain(size::LABEL_AXIS), ink);
     }
     let ring = if response.has_focus() || response.hovered() { palette.accent } else { palette.line };
@@ -502,7 +502,7 @@ fn said_ui(
     walk: &Walk,
 ) -> bool {
     let palette = Palette::of(ui.visuals().dark_mode);
-    let is_at_table = walk.passed_layers() == Some(0.0) && walk.layers() > 1;
+    let is_at_table = !walk.is_walking() && walk.passed_layers() == Some(0.0) && walk.layers() > 1;
     let about = route.filter(|_| is_at_table).map(|route| route.about_start).or(about);
     let said = match (about, model) {
         (Some(about), _) => about,

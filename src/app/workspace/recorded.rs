@@ -1,12 +1,11 @@
 //! The line of a recording over the panels: what its check found, and which of its tokens are shown.
 
-use attune_core::kernel::Command;
-use attune_core::kernel::command::SentenceCommand;
 use attune_view::view_model::recorded::{RecordingModel, Stretch};
 use egui::containers::menu::MenuButton;
 use egui::{Align, Button, Label, Layout, RichText, ScrollArea, Ui};
 
 use super::notices::strip_ui;
+use crate::app::actions::{ActionTable, WindowAction};
 use crate::app::panels::Requests;
 use crate::app::theme::{Palette, size};
 
@@ -44,13 +43,12 @@ fn details_ui(ui: &mut Ui, lines: &[String]) {
 /// Draws the tokens that are shown, and the buttons that show others.
 fn stretch_ui(ui: &mut Ui, stretch: &Stretch, requests: &mut Requests) {
     // From right to left.
-    for (sign, name, to) in
-        [("▶", "The tokens after these", stretch.behind), ("◀", "The tokens before these", stretch.before)]
-    {
-        let button = ui.add_enabled(to.is_some(), Button::new(sign)).on_hover_text(name);
-        button.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, to.is_some(), name));
-        if let Some(first) = to.filter(|_| button.clicked()) {
-            requests.commands.push(Command::Sentence(SentenceCommand::Stretch(first)));
+    for (action, to) in [(WindowAction::TokensAfter, stretch.behind), (WindowAction::TokensBefore, stretch.before)] {
+        let row = action.row();
+        let button = ui.add_enabled(to.is_some(), Button::new(row.text)).on_hover_text(row.hint());
+        button.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, to.is_some(), row.tooltip));
+        if button.clicked() {
+            requests.actions.push(action.into());
         }
     }
     ui.label(&stretch.words);

@@ -16,6 +16,7 @@ use attune_engine::numerics::params::{Parameters, TensorId};
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::notebook::NotebookCommand;
+use crate::kernel::sentence_pass::sentence::TextOrIds;
 use crate::lesson::Recipe;
 use crate::lesson::issue::shorten;
 
@@ -84,7 +85,10 @@ impl Command {
             Self::Weights(_) | Self::Interventions(_) | Self::Retrain(_) => true,
             Self::Sentence(command) => matches!(
                 command,
-                SentenceCommand::Ids(_) | SentenceCommand::Words(_) | SentenceCommand::Generate { .. }
+                SentenceCommand::Ids(_)
+                    | SentenceCommand::Pair { .. }
+                    | SentenceCommand::Words(_)
+                    | SentenceCommand::Generate { .. }
             ),
             Self::Axes(_) | Self::Senses(_) | Self::Notebook(_) | Self::Tour | Self::Undo | Self::Redo => false,
         }
@@ -288,6 +292,8 @@ pub enum SentenceCommand {
     Set(String),
     /// Shows rows of the vocabulary as they are, such as token ids of a pretrained model.
     Ids(Vec<usize>),
+    /// Shows a source with a target of the learner's own, for a model whose targets are free.
+    Pair { source: TextOrIds, target: TextOrIds },
     /// Shows words of the vocabulary by their texts, such as tokens of a pretrained model.
     Words(Vec<String>),
     /// Shows the stretch of a recorded text that begins at this token. Successive stretches undo as one.

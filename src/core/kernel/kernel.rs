@@ -11,6 +11,7 @@ use attune_engine::code::Fault;
 use attune_engine::numerics::attention::Mask;
 
 use crate::kernel::command::{Command, InterventionCommand, SentenceCommand, TrainingCommand, WeightCommand};
+use crate::kernel::evidence::Evidence;
 use crate::kernel::history::{History, Stroke, Undoable};
 use crate::kernel::model::corpus::EmbeddedCorpus;
 use crate::kernel::model::live::{Trial, Watch, Watched};
@@ -460,6 +461,14 @@ impl Kernel {
     /// Returns the reason why the last command was refused, if it was.
     pub fn notice(&self) -> Option<&str> {
         self.notice.as_deref()
+    }
+
+    /// Returns the model for questions about it.
+    ///
+    /// # Errors
+    /// In words for the learner, if there is none to which questions can be put.
+    pub fn evidence(&self) -> Result<Evidence<'_>, String> {
+        Evidence::of(self.phase.model().ok_or("there is no model yet")?)
     }
 
     /// Returns the present state for viewers.

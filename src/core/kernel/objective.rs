@@ -7,7 +7,7 @@ use attune_engine::pretrained::folder::ModelFolder;
 
 use crate::kernel::values::space::{StaticSpace, index_of, rows_of};
 use crate::lesson::corpus::vocabulary as corpus_vocabulary;
-use crate::lesson::schema::{Lesson, Objective, Order};
+use crate::lesson::schema::{Lesson, Objective, Order, TargetForm};
 
 /// Returns the attention model over a space, without its parameters.
 pub fn network(lesson: &Lesson, space: &StaticSpace) -> AttentionModel<f32> {
@@ -16,8 +16,10 @@ pub fn network(lesson: &Lesson, space: &StaticSpace) -> AttentionModel<f32> {
         Objective::Label => labels(lesson, &space.vocabulary),
         _ => Classes::Words(candidates(lesson, &space.vocabulary)),
     };
+    let rules = lesson.static_embedding.pretrained().map(|model| model.rules.clone()).unwrap_or_default();
     AttentionModel::new(lesson.model.architecture.clone(), space.vectors.clone(), classes)
         .with_costs(lesson.model.costs)
+        .with_rules(rules)
 }
 
 /// Returns the labels, which a tied readout represents by words.
@@ -35,7 +37,7 @@ fn labels(lesson: &Lesson, vocabulary: &[String]) -> Classes {
 fn candidates(lesson: &Lesson, vocabulary: &[String]) -> Candidates {
     let among = match &lesson.model.objective {
         Objective::MaskedWord { among, .. } if !among.is_empty() => among,
-        objective @ Objective::Sequence(_) => return written(objective, lesson, vocabulary),
+        objective @ Objective::Sequence(TargetForm::ByRule(_)) => return written(objective, lesson, vocabulary),
         _ => return with_stand_ins(Candidates::all(vocabulary.len()), lesson, vocabulary),
     };
     let in_groups = lesson.groups.iter().filter(|group| among.contains(&group.name)).flat_map(|group| &group.words);
@@ -124,7 +126,7 @@ pub struct Rewriter {
 impl Rewriter {
     /// Returns the rule of a sequence objective, or `None` for other objectives.
     pub fn of(objective: &Objective, vocabulary: &[String]) -> Option<Self> {
-        let Objective::Sequence(rewriting) = objective else { return None };
+        let Objective::Sequence(TargetForm::ByRule(rewriting)) = objective else { return None };
         let rows = index_of(vocabulary);
         let mut becomes: Vec<usize> = (0..vocabulary.len()).collect();
         for (from, to) in &rewriting.words {
@@ -161,7 +163,7 @@ mod tests {
         let vocabulary = ["the", "cat", "le", "chat"].map(str::to_owned);
         let target = |order, words: &[(&str, &str)], source: &[usize]| {
             let words = words.iter().map(|(from, to)| ((*from).to_owned(), (*to).to_owned())).collect();
-            let objective = Objective::Sequence(Rewriting { order, words });
+            let objective = Objective::Sequence(TargetForm::ByRule(Rewriting { order, words }));
             Rewriter::of(&objective, &vocabulary).expect("a sequence").target(source)
         };
         assert_eq!(target(Order::Same, &[], &[0, 1, 1]), [0, 1, 1]);

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::alignment::turn_between;
-use attune_engine::numerics::model::{Architecture, AttentionModel, Sequences};
+use attune_engine::numerics::model::{Architecture, AttentionModel, Tower};
 use attune_engine::numerics::params::{Parameters, TensorName};
 use attune_engine::numerics::projection::LensProjection;
 use attune_engine::numerics::projection::{AXES, Projection};
@@ -25,7 +25,8 @@ use crate::kernel::objective::{Example, examples, of_texts};
 pub use crate::kernel::objective::{Rewriter, network};
 use crate::kernel::sentence_pass::axes::Layers;
 use crate::kernel::sentence_pass::recorded::RecordedVectors;
-use crate::kernel::sentence_pass::sentence::Sentence;
+use crate::kernel::sentence_pass::sentence::{Sentence, SentenceFrame};
+use crate::kernel::targets::Targets;
 use crate::kernel::training::Training;
 use crate::kernel::training::cache::StepCache;
 use crate::kernel::training::trainer::Trainer;
@@ -237,7 +238,7 @@ impl SpaceTrainer {
             basis,
             group_of,
         };
-        let parts = pretrained.as_ref().map(|(model, parameters)| (model, &**parameters));
+        let parts = pretrained.as_ref().map(|(model, parameters)| (model, parameters));
         let spread = own_spread(lesson, &space, parts, space.basis.raw);
         space.projection = space.basis.projection_of(&spread, &space).map_err(fault)?;
         (space.points, space.own_projection) =
@@ -283,7 +284,7 @@ impl SpaceTrainer {
 
 /// Returns the norm that gives all layers of a pretrained model a common scale, if there is one.
 fn shared_scale(of: &Architecture, parameters: &Parameters<f32>) -> Option<SharedScale> {
-    let last = of.last_lens(parameters).map(|lens| SharedScale { norm: ScaleNorm::Last, lens });
+    let last = of.last_lens(Tower::Sentence, parameters).map(|lens| SharedScale { norm: ScaleNorm::Last, lens });
     let embedding = || of.embedding_lens(parameters).map(|lens| SharedScale { norm: ScaleNorm::Embedding, lens });
     last.or_else(embedding)
 }
@@ -293,14 +294,15 @@ fn shared_scale(of: &Architecture, parameters: &Parameters<f32>) -> Option<Share
 pub fn own_spread(
     lesson: &Lesson,
     space: &StaticSpace,
-    pretrained: Option<(&AttentionModel<f32>, &Parameters<f32>)>,
+    pretrained: Option<(&AttentionModel<f32>, &Arc<Parameters<f32>>)>,
     raw: bool,
 ) -> Spread {
     let of_layers = pretrained.and_then(|(model, parameters)| {
         let scale = space.scale.as_ref().filter(|_| !raw);
-        let texts = (0..lesson.sentences.len()).filter_map(|i| Sentence::of_lesson(lesson, &space.vocabulary, i));
-        let inputs: Vec<Sequences> = texts.map(|sentence| sentence.input()).collect();
-        Layers { model, parameters, scale }.spread_of_inputs(&inputs)
+        let targets = Targets::of(lesson, &space.vocabulary, model, parameters);
+        let texts = Sentence::all_of_lesson(lesson, &space.vocabulary);
+        let frames = texts.map(|sentence| SentenceFrame::without_points(sentence, space, targets.as_ref()));
+        Layers { model, parameters, scale }.spread_of_frames(&frames.collect::<Vec<_>>())
     });
     let of_all = || space.spread.as_deref().cloned();
     of_layers.or_else(of_all).unwrap_or_else(|| Spread::of(&basis_vectors(lesson, &space.vocabulary, space.choosing())))
@@ -357,7 +359,7 @@ pub fn matched(projection: Projection, basis: &Basis, space: &StaticSpace, lesso
 /// axes.
 fn basis_rows(lesson: &Lesson, vocabulary: &[String]) -> Vec<usize> {
     if let StaticEmbedding::Pretrained(_) = lesson.static_embedding {
-        let texts = (0..lesson.sentences.len()).filter_map(|index| Sentence::of_lesson(lesson, vocabulary, index));
+        let texts = Sentence::all_of_lesson(lesson, vocabulary);
         let mut rows: Vec<usize> = texts.flat_map(|sentence| sentence.words).collect();
         if rows.is_empty() {
             rows = Sentence::first(lesson, vocabulary).words;

@@ -10,7 +10,7 @@ use rand::seq::{IndexedRandom, IteratorRandom, SliceRandom};
 
 use crate::lesson::reading::text::{is_word_char, tokenize};
 use crate::lesson::schema::model::Objective;
-use crate::lesson::schema::{Ambiguous, Corpus, Group, Lesson, StaticEmbedding, Topic};
+use crate::lesson::schema::{Ambiguous, Corpus, Group, Lesson, StaticEmbedding, TargetForm, Topic};
 
 /// One word of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -271,7 +271,7 @@ impl Lesson {
 
 /// Adds the words that a sequence objective writes and that never occur in the corpus.
 pub(super) fn with_rewritten(words: Vec<String>, objective: Option<&Objective>) -> Vec<String> {
-    let Some(Objective::Sequence(rewriting)) = objective else { return words };
+    let Some(Objective::Sequence(TargetForm::ByRule(rewriting))) = objective else { return words };
     let mut all = Ordered::default();
     words.iter().for_each(|word| all.push(word));
     rewriting.words.iter().for_each(|(_, written)| all.push(written));

@@ -38,7 +38,7 @@ use crate::lesson::schema::limits::{BUILDS_ON_MAX, MINUTES, NUMBERS, PIECES_MAX,
 use crate::lesson::schema::model::{ModelConfig, Objective};
 use crate::lesson::schema::panels::PanelName;
 use crate::lesson::schema::switches::Switches;
-use crate::lesson::schema::{Claim, Corpus, Lesson, Probe, StaticEmbedding};
+use crate::lesson::schema::{Claim, Corpus, Lesson, Probe, StaticEmbedding, TargetForm};
 use crate::lesson::vector_files::{is_file_of_vectors, lesson_of};
 
 const A_LESSON_OR_MODEL: &str = "a lesson file, a model's folder, or the name of a model in the Hugging Face cache";
@@ -329,7 +329,7 @@ fn read_pages(
 /// its decoder reads.
 fn words_on_stage(sentences: &[Option<Vec<String>>], objective: Option<&Objective>) -> Vec<Option<Vec<String>>> {
     let read_by = |words: &Vec<String>| match objective {
-        Some(Objective::Sequence(rewriting)) => rewriting.decoded(words),
+        Some(Objective::Sequence(TargetForm::ByRule(rewriting))) => rewriting.decoded(words),
         _ => words.clone(),
     };
     sentences.iter().map(|sentence| sentence.as_ref().map(read_by)).collect()

@@ -6,16 +6,16 @@ use std::sync::Arc;
 
 use attune_engine::messages::counted;
 use attune_engine::numerics::model::Pooling;
-use attune_engine::pretrained::Config;
 use attune_engine::pretrained::cache::Absent;
-use attune_engine::pretrained::folder::{ModelFolder, NoTokenizer};
+use attune_engine::pretrained::folder::{ModelFolder, NoTokenizer, PAIR};
 use attune_engine::pretrained::tokenizer::Origin;
 use attune_engine::pretrained::tokenizer::write::UNKNOWN;
+use attune_engine::pretrained::{Config, Family};
 
 use crate::lesson::recorded::RecordedModel;
 use crate::lesson::schema::cells::{Cell, CellKind};
 use crate::lesson::schema::limits::pieces_max;
-use crate::lesson::schema::model::{ModelConfig, Objective};
+use crate::lesson::schema::model::{ModelConfig, Objective, TargetForm};
 use crate::lesson::schema::panels::PanelName;
 use crate::lesson::schema::switches::Switches;
 use crate::lesson::schema::{Corpus, Lesson, StaticEmbedding};
@@ -112,6 +112,9 @@ impl Lesson {
 
     /// Returns the objective that a model of this architecture was trained on.
     pub(super) fn objective_of(config: &Config) -> Objective {
+        if config.architecture.has_source() {
+            return Objective::Sequence(TargetForm::Free);
+        }
         if config.is_causal() {
             return Objective::NextWord;
         }
@@ -160,6 +163,9 @@ fn sentences(model: &ModelFolder) -> Vec<String> {
         "The bank lent her the money to buy shares of Apple.",
         "The trophy does not fit in the suitcase because it is too big.",
     ];
+    // T5 was trained on several tasks, which it tells apart by how a text begins.
+    let task = if model.config.family == Family::T5 { "translate English to German: " } else { "" };
+    let texts = texts.map(|text| format!("{task}{text}"));
     let unknown = tokenizer.id_of(UNKNOWN);
     let is_read = |text: &str| {
         let pieces = model.pieces(text).unwrap_or_default();
@@ -167,7 +173,7 @@ fn sentences(model: &ModelFolder) -> Vec<String> {
         let has_own = pieces.iter().any(|piece| piece.origin != Origin::Added);
         has_own && pieces.len() <= most && 2 * known > pieces.len()
     };
-    let mut read: Vec<String> = texts.into_iter().filter(|text| is_read(text)).map(str::to_owned).collect();
+    let mut read: Vec<String> = texts.into_iter().filter(|text| is_read(text)).collect();
     // A small vocabulary splits some of these words into letters and syllables.
     read.sort_by_key(|text| {
         let pieces = model.pieces(text).unwrap_or_default();
@@ -217,6 +223,10 @@ pub(super) fn plain(text: &str) -> String {
 
 fn notes(model: &ModelFolder, has_sentence: bool) -> Cell {
     let first = match why_no_sentence(model, has_sentence) {
+        None if model.reads_source() => format!(
+            "Type a source above the stage, and the model writes a target from it, with the likeliest word each time. To \
+             see how the model reads a target of your own, write it behind `{PAIR}`. Every word moves"
+        ),
         None => "Type a sentence above the stage, and every word moves".to_owned(),
         Some(why) => format!("Note that {}. Every token moves", plain(&why)),
     };

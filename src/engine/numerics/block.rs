@@ -469,6 +469,24 @@ pub fn attend_backward<S: Scalar>(
 /// # Panics
 /// If the shapes do not fit, or the cache has no room for them.
 pub fn tail_forward<S: Scalar>(block: Learned<'_, BlockConfig, S>, mix: &[S], x: &[S], cache: &mut TailCache<S>) {
+    tail_forward_with(block, mix, x, None, cache);
+}
+
+/// Computes [`tail_forward`] with an output of the feed-forward layer that is given, behind its own norm if it has one.
+///
+/// # Shapes
+/// `forward` (R, D) row-major
+///
+/// # Panics
+/// As [`tail_forward`].
+pub fn tail_forward_with<S: Scalar>(
+    block: Learned<'_, BlockConfig, S>,
+    mix: &[S],
+    x: &[S],
+    forward: Option<&[S]>,
+    cache: &mut TailCache<S>,
+) {
+    let given = forward;
     let Learned { config, parameters: p, number: block } = block;
     let (width, mixes, form) = (config.attention.width, config.attention.mixes_width(), config.norm_form);
     let rows = mix.len() / mixes;
@@ -504,16 +522,20 @@ pub fn tail_forward<S: Scalar>(block: Learned<'_, BlockConfig, S>, mix: &[S], x:
     let output = output.top_flat_mut(rows);
     let affine = gain_and_shift(p, forward_norm(config, block));
     let from = if config.branches == Branches::Sequential { attended } else { x };
-    let input = match norm {
-        Some((norm, normed)) if config.norm == Norm::Pre => {
-            norm_forward(form, from, affine, norm, normed.top_flat_mut(rows));
-            normed.top(rows)
+    if let Some(given) = given {
+        output.copy_from_slice(given);
+    } else {
+        let input = match norm {
+            Some((norm, normed)) if config.norm == Norm::Pre => {
+                norm_forward(form, from, affine, norm, normed.top_flat_mut(rows));
+                normed.top(rows)
+            }
+            _ => MatRef::from_row_major_slice(from, rows, width),
+        };
+        feed_forward_forward(p, block, input, layer, output);
+        if let Some(norm) = output_norm {
+            norm_in_place(form, gain_and_shift(p, forward_output_norm(block)), norm, output);
         }
-        _ => MatRef::from_row_major_slice(from, rows, width),
-    };
-    feed_forward_forward(p, block, input, layer, output);
-    if let Some(norm) = output_norm {
-        norm_in_place(form, gain_and_shift(p, forward_output_norm(block)), norm, output);
     }
     if config.residual {
         vectorized!(add(output, attended),);

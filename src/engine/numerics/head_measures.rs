@@ -16,6 +16,7 @@
 //! | added tokens | `j` is one that the tokenizer added, `[CLS]` or `[SEP]` (Clark et al. 2019, section 3.2) |
 //! | duplicate token | `j < i`, `t_j = t_i` (TransformerLens, `duplicate_token_head`) |
 //! | induction | `0 < j ≤ i`, `t_(j−1) = t_i`, `j − 1 ≠ i` (TransformerLens, `induction_head`): the one after an earlier copy |
+//! | aligned word | `j` is the word of the source that is aligned with what is written behind `i`; see [`alignment`] |
 
 use std::ops::Range;
 
@@ -74,6 +75,12 @@ measures! {
         "−1/T Σᵢ Σⱼ α ln α", "Clark et al. 2019";
     Distance = "mean distance", "How many tokens away the head looks, on average",
         "Σ α[i, j] |i − j| / Σ α", "Vig & Belinkov 2019";
+    Aligned = "aligned word", "The share of a cross-attention head's weights on the aligned source word: by the lesson's rule, \
+        or else the one that the heads of all cross-attention together weigh most",
+        "Σᵢ α[i, aᵢ] / Σ α, aᵢ = argmaxⱼ Σₕ αₕ[i, j]", "Garg et al. 2019, of the mean over heads";
+    Monotony = "monotony", "The share of steps from one target token to the next at which the source token with the largest \
+        weight does not move back",
+        "mean over i > 0 of [argmaxⱼ α[i, j] ≥ argmaxⱼ α[i−1, j]]", "counted in the map";
 }
 
 impl HeadMeasure {
@@ -87,10 +94,15 @@ impl HeadMeasure {
         !matches!(self, Self::Entropy | Self::Distance)
     }
 
+    /// Returns whether the measure is about queries and keys of two sentences.
+    fn is_between_two_sentences(self) -> bool {
+        matches!(self, Self::Aligned | Self::Monotony)
+    }
+
     /// Returns whether the measure compares the positions or words of queries and keys, so that both must be of one
     /// sentence.
     fn is_within_one_sentence(self) -> bool {
-        !matches!(self, Self::Entropy | Self::First | Self::Added)
+        !matches!(self, Self::Entropy | Self::First | Self::Added | Self::Aligned | Self::Monotony)
     }
 }
 
@@ -132,7 +144,7 @@ impl HeadPatterns {
             let of_query = |query: usize| -> Range<usize> {
                 match measure {
                     _ if measure.is_within_one_sentence() && !is_self => 0..0,
-                    HeadMeasure::Entropy | HeadMeasure::Distance => 0..0,
+                    HeadMeasure::Entropy | HeadMeasure::Distance | HeadMeasure::Aligned | HeadMeasure::Monotony => 0..0,
                     HeadMeasure::Previous => query.saturating_sub(1)..query,
                     HeadMeasure::Same => query..query + 1,
                     HeadMeasure::Next => query + 1..query + 2,
@@ -152,6 +164,13 @@ impl HeadPatterns {
             pairs.filter(|(query, key)| *key < keys.len() && is_one(*query, *key)).collect()
         };
         Self { is_self, pairs: HeadMeasure::ALL.into_iter().map(pairs).collect(), patches: None }
+    }
+
+    /// Measures the weights on the key that is aligned with each query.
+    #[must_use]
+    pub fn aligned(mut self, keys: &[usize]) -> Self {
+        self.pairs[HeadMeasure::Aligned.place()] = keys.iter().copied().enumerate().collect();
+        self
     }
 
     /// Measures distances in patches of a picture. Its patches are the tokens that were not added, row by row.
@@ -192,6 +211,8 @@ impl HeadPatterns {
                 let term = |x: &S| if *x == S::zero() { 0.0 } else { -x.to_f64() * x.to_f64().ln() };
                 rows().flatten().map(term).sum::<f64>() / weights.rows() as f64
             }
+            _ if measure.is_between_two_sentences() && self.is_self => return None,
+            HeadMeasure::Monotony => monotony(weights)?,
             HeadMeasure::Distance if !self.is_self => return None,
             HeadMeasure::Distance if let Some(patches) = &self.patches => Self::patch_distance(patches, weights),
             HeadMeasure::Distance => {
@@ -210,6 +231,37 @@ impl HeadPatterns {
         };
         found.is_finite().then_some(found)
     }
+}
+
+/// Returns the key with the largest weight, the first of equal ones, among those that count.
+fn strongest<S: Scalar>(row: &[S], counts: impl Fn(usize) -> bool) -> Option<usize> {
+    let keys = (0..row.len()).filter(|&key| counts(key));
+    keys.reduce(|best, key| if row[key] > row[best] { key } else { best })
+}
+
+/// Returns the share of steps from query to query at which the strongest key does not move back; `None` without a step.
+fn monotony<S: Scalar>(weights: &Matrix<S>) -> Option<f64> {
+    let is_finite = weights.flat().iter().all(|x| x.is_finite());
+    let strongest: Option<Vec<usize>> = (0..weights.rows()).map(|row| strongest(weights.row(row), |_| true)).collect();
+    let steps: Vec<bool> = strongest?.windows(2).map(|pair| pair[1] >= pair[0]).collect();
+    let forward = steps.iter().filter(|is_forward| **is_forward).count();
+    (is_finite && !steps.is_empty()).then(|| forward as f64 / steps.len() as f64)
+}
+
+/// Returns the key that is aligned with each query: the one with the largest mean weight over all heads of
+/// cross-attention (Garg et al. 2019, arXiv 1909.02074), not counting those that the tokenizer added if there are others.
+pub fn alignment<'a, S: Scalar + 'a>(heads: impl Iterator<Item = &'a Matrix<S>>, keys: &[MeasuredToken]) -> Vec<usize> {
+    let mut sum: Option<Matrix<S>> = None;
+    for weights in heads {
+        match &mut sum {
+            Some(sum) => sum.flat_mut().iter_mut().zip(weights.flat()).for_each(|(sum, x)| *sum += *x),
+            None => sum = Some(weights.clone()),
+        }
+    }
+    let Some(sum) = sum else { return Vec::new() };
+    let has_own = keys.iter().any(|key| !key.is_added);
+    let counts = |key: usize| !has_own || !keys[key].is_added;
+    (0..sum.rows()).map(|row| strongest(sum.row(row), counts).unwrap_or_default()).collect()
 }
 
 // Attention sinks: keys that most heads attend to, whatever the query is.
@@ -338,7 +390,29 @@ mod tests {
         check(&[1, 1], &broken, &HeadMeasure::ALL.map(|measure| (measure, None)));
         let between = HeadPatterns::between(2, &tokens(&[0, 1]));
         let measures = HeadMeasure::ALL.map(|measure| between.measure(measure, &looking_at(&[0, 1])).is_some());
-        assert_eq!(measures, HeadMeasure::ALL.map(|measure| matches!(measure, Entropy | First | Added)));
+        assert_eq!(measures, HeadMeasure::ALL.map(|measure| matches!(measure, Entropy | First | Added | Monotony)));
+    }
+
+    #[test]
+    fn heads_that_align_are_told_from_those_that_do_not() {
+        use HeadMeasure::*;
+        // Three words of the source, and a token that the tokenizer added, at which two of three heads look most.
+        let keys = tokens(&[1, 2, 3, 0]);
+        let looking = |at: [usize; 3], rest: f32| {
+            Matrix::from_fn(3, 4, |query, key| if key == at[query] { 1.0 - rest } else { rest / 3.0 })
+        };
+        let (aligns, goes_back) = (looking([0, 1, 2], 0.1), looking([2, 1, 0], 0.1));
+        let ends = looking([3, 3, 3], 0.6);
+        let found = alignment([&aligns, &aligns, &goes_back, &ends, &ends].into_iter(), &keys);
+        assert_eq!(found, [0, 1, 2]);
+        let patterns = HeadPatterns::between(3, &keys).aligned(&found);
+        let measure = |measure, weights: &Matrix<f32>| patterns.measure(measure, weights).expect("a measure");
+        assert_close("aligned", measure(Aligned, &aligns), 0.9, Tolerance::SINGLE);
+        assert_close("turned", measure(Aligned, &goes_back), (0.9 + 0.2 / 3.0) / 3.0, Tolerance::SINGLE);
+        assert_close("steps", measure(Monotony, &aligns), 1.0, Tolerance::SINGLE);
+        assert_eq!((measure(Monotony, &goes_back), measure(Monotony, &ends)), (0.0, 1.0));
+        let within = HeadPatterns::within(&keys);
+        assert_eq!([Aligned, Monotony].map(|of| within.measure(of, &looking_at(&[0, 1, 2, 3]))), [None, None]);
     }
 
     fn found(weights: &[&Matrix<f32>], is_causal: bool) -> Vec<KeyWeight> {

@@ -104,6 +104,12 @@ impl<S: Scalar> Matrix<S> {
         &self.values[..rows * self.cols]
     }
 
+    /// Copies a range of rows.
+    pub fn rows_in(&self, rows: &Range<usize>) -> Self {
+        let values = self.values[rows.start * self.cols..rows.end * self.cols].to_vec();
+        Self { rows: rows.len(), cols: self.cols, values }
+    }
+
     /// Copies a range of columns of the first `rows` rows.
     pub fn top_columns(&self, rows: usize, columns: &Range<usize>) -> Self {
         let mut values = Vec::with_capacity(rows * columns.len());

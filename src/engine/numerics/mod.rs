@@ -20,6 +20,7 @@ pub mod alignment;
 pub mod attention;
 pub mod block;
 pub mod contributions;
+pub mod evidence;
 pub mod exp;
 pub mod feed_forward;
 pub mod head_measures;

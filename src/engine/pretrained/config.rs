@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
-use super::families::{ACTIVATIONS, OTHERS, TWO_MODELS};
+use super::families::{ACTIVATIONS, OTHERS};
 pub use super::families::{Family, Plain};
 use super::fields::{Fields, too_many};
 pub use super::limits::*;
@@ -53,6 +53,15 @@ impl Config {
     /// Returns `H`, the number of heads of each layer.
     pub fn heads(&self) -> usize {
         self.block().attention.heads
+    }
+
+    /// Returns the number of layers of encoder and decoder, and the heads of each of their attentions, of a model with
+    /// both.
+    pub fn towers(&self) -> [(usize, usize); 2] {
+        let Architecture { source_blocks, blocks, .. } = &self.architecture;
+        let heads = |blocks: &[BlockConfig]| blocks.first().map_or(0, |block| block.attention.heads);
+        // Each layer of the decoder is a block of self-attention and one of cross-attention.
+        [(source_blocks.len(), heads(source_blocks)), (blocks.len() / 2, heads(blocks))]
     }
 
     /// Returns the number of tokens of the longest sentence.
@@ -246,16 +255,8 @@ fn is_of_type(class: &str, model_type: &str) -> bool {
 }
 
 fn one_of() -> String {
-    let known: Vec<&str> =
-        Family::ALL.iter().filter(|family| !family.has_two_towers()).map(|family| family.model_type()).collect();
+    let known: Vec<&str> = Family::ALL.iter().map(|family| family.model_type()).collect();
     format!("one of {}", known.join(", "))
-}
-
-/// Returns the refusal of a model with an encoder and a decoder. The engine computes it, but the program does not show two
-/// towers of pieces yet.
-pub(super) fn of_two_towers(family: Family) -> Refusal {
-    let advice = format!("attune does not compute this model, because {TWO_MODELS}");
-    Refusal::new(format!("the {TYPE} {}", quoted(family.model_type())), one_of(), advice)
 }
 
 /// Returns the refusal of a family that attune does not support, with the reason if it is known.

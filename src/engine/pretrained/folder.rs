@@ -8,10 +8,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::messages::counted;
+use crate::numerics::model::generate::WritingRules;
 use crate::numerics::model::{Architecture, Readout};
 use crate::numerics::params::TensorId;
 use crate::pretrained::cache::Absent;
-use crate::pretrained::config::{CONFIG_BYTES_MAX, Config, Family, architecture, of_two_towers, wanted};
+use crate::pretrained::config::{CONFIG_BYTES_MAX, Config, Family, architecture, wanted};
 use crate::pretrained::contents::without_config;
 use crate::pretrained::load::{ModelFile, shape};
 use crate::pretrained::refusal::{Refusal, quoted};
@@ -21,6 +22,7 @@ pub use crate::pretrained::texts::{PIECES, TOKENIZER, TOKENIZER_CONFIG};
 use crate::pretrained::tokenizer::refuse::SAVE_AGAIN;
 use crate::pretrained::tokenizer::write::{Cut, MASK, NewTokenizer, UNKNOWN};
 use crate::pretrained::tokenizer::{Encoding, ModelPiece, OlderFiles, Origin, Tokenizer, TokenizerFiles};
+use crate::pretrained::writing;
 
 /// Largest size of each tokenizer file in bytes; the largest vocabularies take about 35 MB.
 pub const TOKENIZER_BYTES_MAX: u64 = 64 << 20;
@@ -29,7 +31,7 @@ pub const TOKENIZER_BYTES_MAX: u64 = 64 << 20;
 const OTHER_TOKENIZERS: [&str; 6] =
     ["tokenizer.model", "spiece.model", "sentencepiece.bpe.model", "spm.model", "bpe.codes", "tekken.json"];
 
-/// Separator of the sentences of a pair.
+/// Separator of the sentences of a pair, and of a source and a target.
 pub const PAIR: &str = "|||";
 
 /// A model that can be loaded.
@@ -42,6 +44,8 @@ pub struct ModelFolder {
     pub architecture: Architecture,
     /// Whether its readout is trained. Without a head, a word is likely if the output is similar to its vector.
     pub has_head: bool,
+    /// Rules of what it writes from a source.
+    pub rules: WritingRules,
     /// Tokenizer; without one, words are written as token ids.
     pub tokenizer: Result<Tokenizer, NoTokenizer>,
     /// Set if the model is not on this computer, so that only its shape is known.
@@ -82,13 +86,11 @@ impl ModelFolder {
         let text = text_if_there(path, CONFIG, CONFIG_BYTES_MAX)?;
         let text = text.ok_or_else(|| without_config(path))?;
         let config = Config::parse(&text).map_err(|refusal| refusal.in_file(CONFIG))?;
-        if config.architecture.has_source() {
-            return Err(of_two_towers(config.family).in_file(CONFIG));
-        }
+        let rules = writing::rules(path, &config, &text)?;
         let tokenizer = tokenizer(path, &text);
         let (architecture, has_head) = shape(path, &config)?;
         let (name, path, absent) = (name(path), path.to_owned(), None);
-        Ok(Self { name, path, config, architecture, has_head, tokenizer, absent })
+        Ok(Self { name, path, config, architecture, has_head, rules, tokenizer, absent })
     }
 
     /// Makes the folder of a model that is not on this computer, if its shape is well known, so that a lesson about it
@@ -101,14 +103,20 @@ impl ModelFolder {
             architecture: architecture(&config, Readout::Tied),
             config,
             has_head: true,
+            rules: WritingRules::default(),
             tokenizer: Err(NoTokenizer::Missing),
             absent: Some(absent),
         })
     }
 
+    /// Returns whether it writes a target from a source.
+    pub fn reads_source(&self) -> bool {
+        self.architecture.has_source()
+    }
+
     /// Returns whether two sentences can be read as a pair.
     pub fn reads_pairs(&self) -> bool {
-        self.tokenizer.as_ref().is_ok_and(Tokenizer::has_pairs)
+        !self.reads_source() && self.tokenizer.as_ref().is_ok_and(Tokenizer::has_pairs)
     }
 
     /// Returns the piece that stands for a hidden word, and its id; `None` if the model does not predict hidden words.
@@ -148,6 +156,33 @@ impl ModelFolder {
             }
         }
         Ok(pieces)
+    }
+
+    /// Splits a target into the pieces that the decoder reads behind its start token: those of the text, and those that
+    /// the tokenizer adds before it. Without a tokenizer, the text is ids.
+    ///
+    /// # Errors
+    /// As [`Self::pieces`].
+    pub fn target_pieces(&self, text: &str) -> Result<Vec<ModelPiece>, String> {
+        let tokenizer = match &self.tokenizer {
+            Ok(tokenizer) => tokenizer,
+            Err(why) => return self.ids(text, why),
+        };
+        let mut pieces = tokenizer.encode_target(text)?.pieces;
+        let is_end = |piece: &ModelPiece| piece.origin == Origin::Added && piece.bytes.start == text.len();
+        if let Some(last) = pieces.iter().rposition(|piece| !is_end(piece)) {
+            pieces.truncate(last + 1);
+        }
+        pieces.iter().try_for_each(|piece| self.check(piece, tokenizer))?;
+        Ok(pieces)
+    }
+
+    /// Returns the text of pieces, without special tokens; of a folder without a tokenizer, the ids.
+    pub fn decoded(&self, ids: &[u32]) -> String {
+        match &self.tokenizer {
+            Ok(tokenizer) => tokenizer.decode(ids),
+            Err(_) => ids.iter().map(u32::to_string).collect::<Vec<_>>().join(" "),
+        }
     }
 
     /// Refuses a piece for which the model has no numbers. Tokens may have been added to the tokenizer only.
@@ -213,6 +248,16 @@ impl ModelFolder {
     pub fn about(&self) -> String {
         let (config, vocabulary) = (&self.config, self.config.vocabulary);
         let (name, layers, heads, width) = (config.family.name(), config.layers(), config.heads(), config.width());
+        if self.reads_source() {
+            let [encoder, decoder] = config.towers().map(|(layers, heads)| {
+                let (layers, heads) = (counted(layers, "layer"), counted(heads, "head"));
+                format!("{layers} of {heads}")
+            });
+            return format!(
+                "{name}: an encoder of {encoder}, and a decoder of {decoder}, vectors of {width}, {vocabulary} pieces; each \
+                 word of the target sees the source, itself and the words of the target before it"
+            );
+        }
         let kind = if config.is_causal() {
             "each word sees itself and the words before it"
         } else {

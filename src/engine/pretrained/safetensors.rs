@@ -21,6 +21,7 @@ use std::thread::{self, JoinHandle};
 pub use ::safetensors::Dtype;
 use ::safetensors::tensor::TensorInfo;
 use data_encoding::HEXLOWER;
+use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -104,7 +105,12 @@ pub fn widen(dtype: Dtype, bytes: &[u8], into: &mut Vec<f32>) {
     into.clear();
     match dtype {
         Dtype::F32 => into.extend(each(bytes).map(f32::from_le_bytes)),
-        Dtype::F16 => into.extend(each(bytes).map(|two| f16::from_le_bytes(two).to_f32())),
+        Dtype::F16 => {
+            // All at once, because one by one takes several times as long.
+            let halves: Vec<f16> = each(bytes).map(f16::from_le_bytes).collect();
+            into.resize(halves.len(), 0.0);
+            halves.convert_to_f32_slice(into);
+        }
         Dtype::BF16 => into.extend(each(bytes).map(|two| bf16::from_le_bytes(two).to_f32())),
         Dtype::F64 => into.extend(each(bytes).map(|eight| f64::from_le_bytes(eight) as f32)),
         _ => {}

@@ -98,11 +98,6 @@ fn within(id: usize, key: &str, vocabulary: usize) -> Result<usize, Refusal> {
 }
 
 impl Family {
-    /// Returns whether its models have an encoder and a decoder.
-    pub fn has_two_towers(self) -> bool {
-        self.usual_ends().is_some()
-    }
-
     /// Returns the ids before the first word and behind the last one where no file names them; `None` of families that
     /// read one sentence.
     fn usual_ends(self) -> Option<(usize, usize)> {

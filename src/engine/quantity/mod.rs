@@ -42,8 +42,8 @@ quantities! {
     /// `P`, if it is not learned.
     Position = Definition::of_model("P", &[Place, Dim])
         .entry("entry {dim} of the vector of position {place}");
-    /// `E + P + E_S`, if a norm follows it.
-    Embedded = Definition::of_model("E + P", &[Query, Dim]).short("e[{dim}]")
+    /// `E + P + E_S` before the first block of a tower, if a norm follows it.
+    Embedded = Definition::of_block("E + P", &[Query, Dim]).short("e[{dim}]")
         .entry("entry {dim} of the initial sum for {query}, before the norm");
     /// Input of a block.
     Input = Definition::of_block("X{}", &[Query, Dim]).code("X").trace("input").short("x[{dim}]")
@@ -132,8 +132,8 @@ quantities! {
     Output = Definition::of_block("Y{}", &[Query, Dim]).code("Y").trace("output").short("y[{dim}]")
         .means("the contextual vectors (T, D)")
         .entry("entry {dim} of the vector of {query} that goes to the next layer");
-    /// Output of the last block after the model's last norm, if it has one.
-    Final = Definition::of_model("Norm Y", &[Query, Dim]).short("y[{dim}]")
+    /// Output of the last block of a tower after the norm behind them, if there is one.
+    Final = Definition::of_block("Norm Y", &[Query, Dim]).short("y[{dim}]")
         .entry("entry {dim} of the vector of {query} after the last norm");
     Logit = Definition::of_model("Z", &[Row, Class]).code("Z").short("z({class})")
         .means("the scores of the model's answers")
@@ -163,8 +163,14 @@ impl Quantity {
         let block = || if let Owner::Block(number) = owner { activations.blocks.get(number) } else { None };
         let head = || if let Owner::Head(number) = owner { activations.heads().nth(number) } else { None };
         match self {
-            Self::Embedded => activations.embedded.as_deref(),
-            Self::Final => Some(&activations.output),
+            Self::Embedded => match (owner, &activations.source) {
+                (Owner::Block(0), Some(source)) => source.embedded.as_deref(),
+                _ => activations.embedded.as_deref(),
+            },
+            Self::Final => match (owner, &activations.source) {
+                (Owner::Block(number), Some(source)) if number + 1 < activations.blocks.len() => Some(&source.memory),
+                _ => Some(&activations.output),
+            },
             Self::Input => Some(&block()?.input),
             Self::Normed => block()?.normed.as_ref(),
             Self::Summed => Some(&block()?.summed),

@@ -239,6 +239,26 @@ fn dense(entries: &[(u64, f32)], first: u64, range: Range<usize>) -> Vec<f32> {
     numbers
 }
 
+/// Computes what each query mixes of the values, `A V`, summed in double precision: row by row, so that both matrices are read in
+/// the order in which they lie.
+pub fn mixes(weights: &Matrix<f32>, values: &Matrix<f32>) -> Matrix<f32> {
+    let mut mixes = Matrix::zeros(weights.rows(), values.cols());
+    if values.cols() == 0 {
+        return mixes;
+    }
+    let values = values.cast::<f64>();
+    let mut sum = vec![0.0; values.cols()];
+    for query in 0..weights.rows() {
+        sum.fill(0.0);
+        for (key, weight) in weights.row(query).iter().enumerate() {
+            let terms = sum.iter_mut().zip(values.row(key));
+            terms.for_each(|(sum, value)| *sum += f64::from(*weight) * value);
+        }
+        mixes.row_mut(query).iter_mut().zip(&sum).for_each(|(to, sum)| *to = *sum as f32);
+    }
+    mixes
+}
+
 fn check_version(metadata: &BTreeMap<String, String>) -> Result<(), Refusal> {
     match metadata.get(KEY) {
         Some(version) if version == VERSION => Ok(()),

@@ -100,7 +100,7 @@ impl EntryReader<'_> {
                 if is_hidden { Fact::Hidden.into() } else { Test::from(Fact::Hidden).negated() },
             ];
             let model = self.model_with(head, Settings { is_tempered, is_scaled, has_gain: false });
-            all.push((when, self.with_model(&model).score_with(head, is_hidden)?));
+            all.push((when, self.with_model(&model).score_with(head, [0, 0], is_hidden)?));
         }
         Some(all)
     }

@@ -233,23 +233,25 @@ impl Writer<'_> {
         // Less than half a percent is none, on either side.
         let percent = |share: f32| format!("{:.0} %", (share * 100.0).round() + 0.0).replace('-', "−");
         let named = order.iter().take(NAMED).filter(|key| shares[**key].abs() >= SHARE_MIN);
-        let named: Vec<String> = named
+        let mut shared: Vec<String> = named
             .map(|key| {
                 let (own, weight) = strongest((0..self.moves.heads()).map(|own| self.weight(own, *key)));
                 let title = self.head_label(own);
                 format!("{} {} (weight {weight:.2} in {title})", quoted(&keys[*key]), percent(shares[*key]))
             })
             .collect();
-        let rest: f32 = order.iter().skip(named.len()).map(|key| shares[*key]).sum();
-        let others =
-            if keys.len() > named.len() { format!(", the other words {}", percent(rest)) } else { String::new() };
+        let rest: f32 = order.iter().skip(shared.len()).map(|key| shares[*key]).sum();
+        // Of a recording, the terms of words may not be known.
+        if keys.len() > shared.len() && self.moves.heads() > 0 {
+            shared.push(format!("the other words {}", percent(rest)));
+        }
         let part = |moves: &PartMoves| {
             let share = moves.shares[self.query];
-            let said = format!(", {} {}", part_name(moves.part, self.reader.norms_after(self.block)), percent(share));
+            let said = format!("{} {}", part_name(moves.part, self.reader.norms_after(self.block)), percent(share));
             (share.abs() >= SHARE_MIN).then_some(said)
         };
-        let parts: String = self.moves.parts.iter().filter_map(part).collect();
-        let of_that = format!("{}{others}{parts}.", named.join(", "));
+        shared.extend(self.moves.parts.iter().filter_map(part));
+        let of_that = format!("{}.", shared.join(", "));
         if self.reader.model.architecture.head(self.head).1.residual {
             format!("{name} moved by {length:.3}. Shares of that move: {of_that}")
         } else {

@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use attune_core::kernel::notebook::live::{distance_label, head_label, scored};
+use attune_core::kernel::notebook::live::{ColumnDistances, head_label, scored};
 use attune_core::kernel::snapshot::sentence::subscript;
 use attune_core::kernel::snapshot::{ModelSnapshot, Neighbours, SentenceSnapshot, Snapshot, StaticSpace};
 use attune_engine::numerics::Matrix;
@@ -17,7 +17,7 @@ use attune_engine::numerics::projection::{AXES, Lens};
 use attune_engine::numerics::vectors::Similarity;
 use attune_engine::quantity::{Entry, Index, Owner, Quantity, StagePoint};
 
-use crate::view_model::labels::{HeadLabels, at_distance, distance_of};
+use crate::view_model::labels::{HeadLabels, at_distance, in_words};
 use crate::view_model::{axes, quoted};
 
 /// Access to the numbers of a snapshot, and to their names.
@@ -199,7 +199,10 @@ impl<'a> EntryReader<'a> {
         let row =
             (token < output.rows()).then(|| Matrix::from_row_major(1, output.cols(), output.row(token).to_vec()))?;
         let scale = self.space.scale();
-        let lens = scale.and_then(|scale| scale.lens_of_layers(&self.model.architecture, &self.model.parameters));
+        let lens = scale.and_then(|scale| {
+            let architecture = &self.model.architecture;
+            scale.lens_of_layers(architecture.tower_of(block), architecture, &self.model.parameters)
+        });
         Some(Lens::see_through(lens.as_ref(), row).row(0).to_vec())
     }
 
@@ -216,6 +219,12 @@ impl<'a> EntryReader<'a> {
         };
         let found = by_cosine.iter().chain(by_distance).find(|near| near.word == word)?;
         Some((found.cosine, found.distance))
+    }
+
+    /// Returns the distances that read a column of a tensor `B`.
+    pub fn distances_of(&self, tensor: TensorId, col: usize, cols: usize) -> ColumnDistances {
+        let block = self.model.architecture.numbered_blocks().nth(tensor.block);
+        ColumnDistances::of(block.and_then(|(_, block)| block.attention.distances), col, cols)
     }
 
     pub fn block(&self, block: usize) -> Option<&'a BlockActivations<f32>> {
@@ -285,7 +294,7 @@ impl<'a> EntryReader<'a> {
     /// Returns an entry of a contextual vector: the output of the last block, after the last norm if the model has one.
     pub fn contextual(&self, token: usize, dim: usize) -> Entry {
         match self.model.architecture.final_norm {
-            true => Quantity::Final.of_model([token, dim]),
+            true => Quantity::Final.of_block(self.last_block(), [token, dim]),
             false => Quantity::Output.of_block(self.last_block(), [token, dim]),
         }
     }
@@ -424,7 +433,7 @@ impl EntryReader<'_> {
             }
             Some(spec) if tensor.name == TensorName::DistanceBias => {
                 let head = (spec.rows > 1).then(|| IndexLabel::Word(head_label(row)));
-                let distance = IndexLabel::Word(distance_label(distance_of(col, spec.cols)));
+                let distance = IndexLabel::Word(self.distances_of(tensor, col, spec.cols).label());
                 head.into_iter().chain([distance]).collect()
             }
             Some(spec) if spec.rows == 1 => vec![number(col)],
@@ -483,7 +492,8 @@ impl EntryReader<'_> {
         match self.model.parameters.spec(tensor) {
             Some(spec) if tensor.name == TensorName::DistanceBias => {
                 let head = self.labels.title(self.first_head(tensor.block) + row).to_lowercase();
-                format!("how much {head} favours {}", at_distance(distance_of(col, spec.cols)))
+                let distances = self.distances_of(tensor, col, spec.cols);
+                format!("how much {head} favours {}", in_words(distances))
             }
             _ => tensor.name.purpose().to_owned(),
         }
@@ -491,9 +501,17 @@ impl EntryReader<'_> {
 
     /// Returns the meaning of an entry in a few words.
     pub fn meaning(&self, entry: Entry) -> String {
+        let is_recorded = self.model.recorded.is_some();
         let text = match (entry.quantity, entry.owner) {
             (Quantity::Output, Owner::Block(block)) if block == self.last_block() => {
                 "entry {dim} of the contextual vector of {query}"
+            }
+            (Quantity::Static, _) if is_recorded => "entry {dim} of the vector of {word} before the first layer",
+            (Quantity::Cosine, _) if is_recorded => {
+                "cosine of the angle between {point} {when} and the vector of {word} before the first layer"
+            }
+            (Quantity::Distance, _) if is_recorded => {
+                "distance from {point} {when} to the vector of {word} before the first layer"
             }
             _ => entry.quantity.definition().entry,
         };
@@ -520,7 +538,7 @@ impl EntryReader<'_> {
         let [i, j, _] = index;
         let head = self.head_of(owner);
         fill("{head}", &|| self.labels.title(head).to_lowercase());
-        fill("{distance}", &|| at_distance(j as isize - i as isize));
+        fill("{distance}", &|| at_distance(self.head(head).and_then(|parts| parts.config.attention.distances), i, j));
         fill("{scored}", &|| {
             let has_distances = self.head(head).is_some_and(|parts| parts.config.attention.distances.is_some());
             scored(has_distances).to_owned()

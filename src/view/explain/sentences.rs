@@ -43,6 +43,7 @@ sentences! {
         from one pair of entries to the next.";
 
     recorded() = "This number was recorded, and not computed here.";
+    recorded_numbers() = "These numbers were recorded, and not computed here.";
 
     // Queries, keys and values.
     nothing_learned() = "Nothing is learned here.";
@@ -194,13 +195,11 @@ impl EntryReader<'_> {
     }
 
     pub fn said(&self, entry: Entry) -> Said {
-        if self.model.recorded.is_some() {
-            if !self.is_known(entry) {
-                return Said::default();
-            }
-            if self.is_of_file(entry) {
-                return Said { happens: vec![recorded()], ..Said::default() };
-            }
+        if !self.is_known(entry) {
+            return Said::default();
+        }
+        if self.is_of_file(entry) {
+            return Said { happens: vec![recorded()], ..Said::default() };
         }
         let Some(telling) = self.telling(entry) else {
             return Said { happens: self.on_others(entry).unwrap_or_default(), ..Said::default() };
@@ -241,8 +240,7 @@ impl EntryReader<'_> {
             Parameter(name) => self.on_weight(name.of_block(number), i, j)?,
             Static => self.on_static(i, j),
             Position => vec![position()],
-            Embedded => self.on_input(self.first_block(), i),
-            Input => self.on_input(number, i),
+            Embedded | Input => self.on_input(number, i),
             Arrow => vec![norm_is_held()],
             Part => self.on_part(number, self.part(number, i)?)?,
             Summed => {
@@ -261,8 +259,11 @@ impl EntryReader<'_> {
     }
 
     /// Returns whether a number of a recording stands in its file.
-    fn is_of_file(&self, entry: Entry) -> bool {
+    pub(super) fn is_of_file(&self, entry: Entry) -> bool {
         use Quantity::*;
+        if self.model.recorded.is_none() {
+            return false;
+        }
         match entry.quantity {
             Scale => self.rule_of(entry).is_some_and(|rule| matches!(rule.expression, Expr::Given(_))),
             Query | Key | Value | DistanceBias | Static | Input | Output | Final | Logit => true,
@@ -349,7 +350,11 @@ impl EntryReader<'_> {
         let share = StageShares::of(self.snapshot).by_axis().map_or_else(String::new, |(of, shares)| {
             format!(", and shows {} of the {of}' variance", percent(shares.along(axis)))
         });
-        let same = format!("The axis {name} is the same for static and contextual vectors{share}.");
+        let vectors = match self.model.recorded {
+            Some(_) => "the vectors of all layers",
+            None => "static and contextual vectors",
+        };
+        let same = format!("The axis {name} is the same for {vectors}{share}.");
         let seen = self.space.scale().map(|scale| seen_through(scale.norm).to_owned());
         Some([Some(same), seen].into_iter().flatten().collect())
     }

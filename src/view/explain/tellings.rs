@@ -402,7 +402,7 @@ impl EntryReader<'_> {
             "key" => self.key_said(head, key),
             "mask" => self.hidden_by(head, query, key)?.to_owned(),
             "word" => quoted(&self.sentence.tokens.get(query)?.text),
-            "distance" => at_distance(key as isize - query as isize),
+            "distance" => at_distance(self.head(head)?.config.attention.distances, query, key),
             "answer" if self.keeps_answers() => "?".to_owned(),
             "answer" => {
                 let (_, answer) = told_answer(self.model, query)?;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use attune_core::kernel::snapshot::sentence::word_pieces;
-use attune_core::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot, Token};
+use attune_core::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot};
 use attune_core::lesson::cells::CellKind;
 use attune_engine::numerics::block::BlockConfig;
 use attune_engine::numerics::contributions::Contributions;
@@ -17,7 +17,10 @@ use attune_engine::quantity::{Entry, Index, Owner, OwnerKind, Quantity};
 use super::lines::by_size;
 use super::print::AND;
 use super::reader::{EntryReader, HeadParts};
+use super::sentences::recorded_numbers;
 use crate::view_model::labels::{HeadLabels, Side, strongest};
+use crate::view_model::needs::{Needs, missing};
+use crate::view_model::stage::{SourceWord, source_words};
 
 /// The steps of the walk, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -150,22 +153,15 @@ pub struct Added {
     pub row: NumberRow,
 }
 
-/// A word of the source, with its places before and after the walked layer.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SourceWord {
-    pub label: String,
-    pub group: Option<usize>,
-    pub from: Point,
-    pub to: Point,
-}
-
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepModel {
     pub step: Step,
     /// In LaTeX, with the sizes of this model.
     pub equation: String,
-    /// The step in words.
+    /// The step in words, or what a recording needs for it.
     pub said: String,
+    /// The part that a recording lacks for the step.
+    pub needs: Option<Needs>,
     /// The result in one line, with the numbers; `None` of the first step.
     pub result: Option<String>,
     /// An entry of the step's result: the largest, or the key's.
@@ -242,12 +238,6 @@ impl WalkModel {
     pub fn of(snapshot: &Snapshot, focus: Focus) -> Option<Self> {
         let reader = EntryReader::of(snapshot)?;
         let parts = reader.head(focus.head)?;
-        // A recording may lack queries and keys, or values.
-        if let Some(pass) = &reader.model.recorded
-            && !(pass.has(Quantity::Score, parts.block) && pass.has(Quantity::Mix, parts.block))
-        {
-            return None;
-        }
         let weights = &parts.activations.weights;
         if focus.query >= weights.rows() {
             return None;
@@ -264,7 +254,7 @@ impl WalkModel {
             own: parts.own,
             steps: Step::ALL.iter().map(|step| walked.step(*step)).collect(),
             carried: walked.carried(),
-            mixes: reader.heads_of(parts.block).map(|head| Walked { head, ..walked }.row(Quantity::Mix)).collect(),
+            mixes: walked.mixes(),
             added: walked.added(),
             has_residual: parts.config.residual,
             source: if key_side == Side::Source { walked.source() } else { Vec::new() },
@@ -361,7 +351,22 @@ struct Walked<'a> {
 
 impl Walked<'_> {
     fn step(&self, step: Step) -> StepModel {
-        let entry = self.entry(step);
+        let (entry, rows) = (self.entry(step), self.rows(step));
+        let needs = self.missing(entry);
+        if let Some(part) = needs {
+            let (said, equation) = (part.words().to_owned(), String::new());
+            return StepModel {
+                step,
+                equation,
+                said,
+                needs,
+                result: None,
+                entry,
+                bars: None,
+                clocks: Vec::new(),
+                rows,
+            };
+        }
         let mut told = self.reader.said(entry);
         if step == Step::Contextual {
             told.happens.extend(self.reader.pulled_back(self.head, self.query));
@@ -373,9 +378,17 @@ impl Walked<'_> {
             _ => None,
         };
         let clocks = if step == Step::Score { self.clocks() } else { Vec::new() };
-        let (equation, rows) = (self.equation(step), self.rows(step));
-        let said = told.without_result().collect::<Vec<_>>().join(" ");
-        StepModel { step, equation, said, result: told.result, entry, bars, clocks, rows }
+        let mut said = told.without_result().collect::<Vec<_>>().join(" ");
+        if self.reader.is_of_file(entry) {
+            said = recorded_numbers();
+        }
+        let equation = self.equation(step);
+        StepModel { step, equation, said, needs, result: told.result, entry, bars, clocks, rows }
+    }
+
+    /// Returns what a recording lacks for an entry.
+    fn missing(&self, entry: Entry) -> Option<Needs> {
+        missing(self.reader.model.recorded.as_deref()?, entry.quantity, self.parts.block)
     }
 
     fn carried(&self) -> Vec<Carried> {
@@ -385,7 +398,14 @@ impl Walked<'_> {
             let value = Walked { key, ..*self }.row(Quantity::Value);
             Carried { key, weight: weights[key], value }
         };
-        keys.into_iter().filter(|key| weights[*key] > 0.0).take(LARGEST).map(of).collect()
+        let carried = keys.into_iter().filter(|key| weights[*key] > 0.0).take(LARGEST).map(of);
+        carried.filter(|carried| !carried.value.values.is_empty()).collect()
+    }
+
+    /// Returns the mixes of all heads of the layer; none where values were not recorded.
+    fn mixes(&self) -> Vec<NumberRow> {
+        let mixes = self.reader.heads_of(self.parts.block).map(|head| Walked { head, ..*self }.row(Quantity::Mix));
+        mixes.filter(|mix| !mix.values.is_empty()).collect()
     }
 
     fn added(&self) -> Vec<Added> {
@@ -443,7 +463,8 @@ impl Walked<'_> {
         match step {
             Step::Project => {
                 let of_key = |quantity: Quantity| quantity.of_head(self.head, [self.key, 0]);
-                [self.entry(step), of_key(Quantity::Key), of_key(Quantity::Value)].map(formula).join(AND)
+                let formulas = [self.entry(step), of_key(Quantity::Key), of_key(Quantity::Value)].map(formula);
+                formulas.into_iter().filter(|formula| !formula.is_empty()).collect::<Vec<_>>().join(AND)
             }
             Step::Output => self.reader.added_formula(self.parts.block, self.query).unwrap_or_default(),
             Step::Contextual => self.after_heads(),
@@ -461,10 +482,10 @@ impl Walked<'_> {
         rules.filter_map(|entry| Some(self.reader.rule_of(entry)?.equation())).collect::<Vec<_>>().join(AND)
     }
 
-    /// Builds the rows of numbers of a step.
+    /// Builds the rows of numbers of a step, as far as a recording has them.
     fn rows(&self, step: Step) -> Vec<NumberRow> {
         let of = |quantities: &[Quantity]| quantities.iter().map(|quantity| self.row(*quantity)).collect();
-        match step {
+        let mut rows: Vec<NumberRow> = match step {
             Step::Embed => self.static_row().into_iter().chain([self.row(Quantity::Input)]).collect(),
             Step::Project => of(&[Quantity::Query, Quantity::Key, Quantity::Value]),
             Step::Score => of(&[Quantity::Query, Quantity::Key, Quantity::Product]),
@@ -476,7 +497,9 @@ impl Walked<'_> {
             Step::Mix => of(&[Quantity::Weight, Quantity::TermLength, Quantity::Value, Quantity::Mix]),
             Step::Output => [Some(self.row(Quantity::HeadLength)), self.bias_row()].into_iter().flatten().collect(),
             Step::Contextual => of(&[Quantity::Input, Quantity::Output]),
-        }
+        };
+        rows.retain(|row| !row.values.is_empty());
+        rows
     }
 
     /// Builds the query's row of a quantity, or the key's if the quantity belongs to keys.
@@ -550,15 +573,8 @@ impl Walked<'_> {
 
     /// Returns the words of the source with their places before and after the layer.
     fn source(&self) -> Vec<SourceWord> {
-        let (reader, stops) = (self.reader, &self.reader.sentence.source_points);
-        let at = |stop: usize, row| point(stops[stop.min(stops.len() - 1)].row(row));
-        let word = |(row, token): (usize, &Token)| SourceWord {
-            label: reader.key_word(self.head, row),
-            group: token.word.and_then(|word| reader.space.group_of[word]),
-            from: at(self.parts.block, row),
-            to: at(self.parts.block + 1, row),
-        };
-        reader.sentence.source.iter().flatten().enumerate().map(word).collect()
+        let (reader, block) = (self.reader, self.parts.block);
+        source_words(reader.space, reader.sentence, [block, block + 1])
     }
 }
 
@@ -591,6 +607,8 @@ pub struct RouteModel {
     stops: Vec<Vec<Point>>,
     /// The points of the second sentence, as in `stops`.
     second_stops: Vec<Vec<Point>>,
+    /// The places of each word of the source: static, and after each of its layers.
+    source_stops: Vec<Vec<Point>>,
     /// How far each token moves through all layers, in the true space.
     lengths: Vec<f32>,
     /// Tokens that are whole words: a piece of a word does not stand for the word.
@@ -641,6 +659,9 @@ impl RouteModel {
             words: sentence.tokens.iter().map(|token| token.text.clone()).collect(),
             stops: stops(sentence),
             second_stops: model.second.as_ref().map_or_else(Vec::new, |second| stops(&second.other)),
+            source_stops: (0..sentence.source.as_ref().map_or(0, Vec::len))
+                .map(|word| sentence.source_points.iter().map(|stop| point(stop.row(word))).collect())
+                .collect(),
             lengths: lengths(model)?,
             whole: word_pieces(&sentence.tokens)
                 .into_iter()
@@ -662,6 +683,14 @@ impl RouteModel {
     /// Returns the places of a token of the second sentence before and after a layer.
     pub fn second_way(&self, token: usize, layer: usize) -> Option<(Point, Point)> {
         way(&self.second_stops, token, layer)
+    }
+
+    /// Returns the places of a word of the source before and after a layer; behind its own layers it stays.
+    pub fn source_way(&self, word: usize, layer: usize) -> Option<(Point, Point)> {
+        let stops = self.source_stops.get(word)?;
+        let last = *stops.last()?;
+        let at = |stop: usize| stops.get(stop).copied().unwrap_or(last);
+        Some((at(layer), at(layer + 1)))
     }
 
     /// Returns the places of the stage's tokens after a layer.

@@ -111,6 +111,9 @@ pub fn form(lesson: &Lesson) -> Result<(Config, Readout), Vec<Unfit>> {
             false => Err(vec![Unfit::new(&["model"], "a model without a readout", "a model with one")]),
         };
     }
+    if lesson.static_embedding.recording().is_some() {
+        return Err(vec![Unfit::new(&["model"], "a recording, which has no weights", "a model with weights")]);
+    }
     let family = family(lesson).map_err(|unfit| vec![unfit])?;
     let unfit = unfit(lesson, family);
     if !unfit.is_empty() {

@@ -12,6 +12,7 @@
 //! | [`sheet_html`], [`sheet_svg`] | panels on a page, and as a vector picture |
 //! | [`vectors`] | vectors for the Embedding Projector |
 //! | [`trace`] | every tensor of a forward pass as JSON |
+//! | [`evidence`] | maps, splits of scores, measures of words, and heads over texts, as tables and JSON |
 //! | [`checkpoint`] | a lesson's model as a folder in the form of BERT or GPT-2 |
 //! | [`work_file`] | a learner's work, to hand in, to share or to open as a copy; and lists of sentences with a common
 //! word |
@@ -23,6 +24,7 @@
 
 pub mod checkpoint;
 mod events;
+pub mod evidence;
 mod fault;
 pub mod figures;
 pub mod file;

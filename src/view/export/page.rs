@@ -19,6 +19,7 @@ pub use super::links::{Links, is_safe_link};
 use super::prose::LessonProse;
 use crate::panels;
 use crate::sheet::Sheet;
+use crate::view_model::labels::ends;
 use crate::view_model::notebook::turned;
 use crate::view_model::output::{OutputModel, full};
 
@@ -88,6 +89,7 @@ pub struct StageCell<'a> {
     pub words: &'a [String],
     /// The time of the points, from 0 (static) to 1 (contextual).
     pub time: f32,
+    is_recorded: bool,
 }
 
 impl StageCell<'_> {
@@ -100,10 +102,13 @@ impl StageCell<'_> {
     pub fn tell(&self) -> String {
         let lit =
             if self.words.is_empty() { String::new() } else { format!(", with {} highlighted", self.words.join(", ")) };
+        let [first, last] = ends(self.is_recorded);
         let time = match self.time {
-            0.0 => "with the static vectors".to_owned(),
-            1.0 => "with the contextual vectors".to_owned(),
-            time => format!("at time {time}, where 0 is static and 1 is contextual"),
+            0.0 if self.is_recorded => format!("with the vectors {first}"),
+            1.0 if self.is_recorded => format!("with the vectors {last}"),
+            0.0 => format!("with the {first} vectors"),
+            1.0 => format!("with the {last} vectors"),
+            time => format!("at time {time}, where 0 is {first} and 1 is {last}"),
         };
         format!("The stage: “{}” {time}{lit}", self.sentence)
     }
@@ -185,7 +190,8 @@ impl<'a> PageCell<'a> {
             CellKind::Stage { caption, sentence, words, time, plays: _, lines: _, goals: _ } => {
                 let sentence =
                     snapshot.lesson.sentences.get(*sentence).map_or_else(String::new, |words| words.join(" "));
-                ("stage", vec![PageItem::Stage(StageCell { caption, sentence, words, time: *time })])
+                let is_recorded = snapshot.lesson.static_embedding.recording().is_some();
+                ("stage", vec![PageItem::Stage(StageCell { caption, sentence, words, time: *time, is_recorded })])
             }
             CellKind::Slider(slider) => {
                 ("slider", vec![PageItem::Slider(slider_of(slider, cell, snapshot.model.as_ref()))])

@@ -12,6 +12,7 @@ use attune_core::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot, S
 use attune_core::lesson::schema::Objective;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::activation::Activation;
+use attune_engine::numerics::attention::distances::DistanceBuckets;
 use attune_engine::numerics::attention::{AttentionConfig, HeadMode, Mask, Rotary, Window};
 use attune_engine::numerics::block::{BlockConfig, Branches, Norm};
 use attune_engine::numerics::model::activations::{Interventions, Patch};
@@ -88,15 +89,17 @@ impl Serialize for Trace<'_> {
         let statics = (!is_read).then(|| space.vectors.widened());
         let groups = snapshot.lesson.groups.iter().map(|group| (group.name.as_str(), &group.words));
         let tokens = &model.sentence.tokens;
-        let rows_of_vocabulary = || tokens.iter().filter_map(|token| token.word).collect::<Vec<_>>();
+        let source = model.sentence.source.as_deref();
+        let rows_of_vocabulary = |tokens: &[Token]| tokens.iter().filter_map(|token| token.word).collect::<Vec<_>>();
         let mut map = Entries(serializer.serialize_map(None)?);
         map.add("lesson", &snapshot.lesson.id)?;
         map.add("seed", model.made_of.seed)?;
         map.add("config", TraceConfig(snapshot, model))?;
         map.add("groups", groups.collect::<BTreeMap<_, _>>())?;
         map.add("tokens", texts(tokens))?;
-        map.some("source", model.sentence.source.as_deref().map(texts))?;
-        map.some("ids", is_read.then(rows_of_vocabulary))?;
+        map.some("source", source.map(texts))?;
+        map.some("ids", is_read.then(|| rows_of_vocabulary(tokens)))?;
+        map.some("source_ids", source.filter(|_| is_read).map(rows_of_vocabulary))?;
         // The columns of the logits.
         map.some("classes", (!is_read).then_some(&model.classes[..]))?;
         map.some("vocabulary", (!is_read).then(|| &*space.vocabulary))?;
@@ -179,6 +182,7 @@ fn add_attention<M: SerializeMap>(map: &mut Entries<M>, layer: &AttentionConfig)
     map.some("window", (layer.window != Window::ALL).then_some([layer.window.before, layer.window.after]))?;
     // These properties change the formula of scores in ways that `scale` does not express.
     map.some("distances", layer.distances.map(|form| form.tokens))?;
+    map.some("buckets", layer.distances.and_then(|form| form.buckets).map(Buckets::of))?;
     let is_needed = layer.distances.is_some() || layer.score_cap.is_some();
     map.some("temperature", is_needed.then_some(layer.temperature))?;
     map.add("mask", layer.mask.to_string())?;
@@ -198,6 +202,20 @@ struct Turns {
 impl Turns {
     fn of(rotary: &Rotary) -> Self {
         Self { theta: rotary.theta, width: rotary.width, frequencies: rotary.frequencies() }
+    }
+}
+
+/// The distances that share a number.
+#[derive(Serialize)]
+struct Buckets {
+    count: usize,
+    farthest: usize,
+    both_directions: bool,
+}
+
+impl Buckets {
+    fn of(DistanceBuckets { count, most, both_directions }: DistanceBuckets) -> Self {
+        Self { count, farthest: most, both_directions }
     }
 }
 
@@ -413,6 +431,9 @@ impl Serialize for Tensors<'_> {
                 (0..queries).map(|query| (0..keys).map(|key| term(query, key)).collect()).collect();
             let shape = vec![queries, keys, activations.output.cols()];
             map.serialize_entry(&format!("contributions[{h}]"), &Tensor { shape, rows: terms })?;
+        }
+        if let Some(source) = &activations.source {
+            map.serialize_entry("output[source]", &tensor(&source.memory))?;
         }
         map.serialize_entry("output", &tensor(&activations.output))?;
         map.serialize_entry("logits", &tensor(&sentence.answers.logits))?;

@@ -16,9 +16,12 @@ use attune_core::kernel::sentence_pass::passes::Passes;
 use attune_core::kernel::sentence_pass::sentence::{Sentence, SentenceFrame};
 use attune_core::kernel::snapshot::sentence::token_labels;
 use attune_core::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot, StaticSpace};
-use attune_core::kernel::static_embedding::{Rewriter, network};
+use attune_core::kernel::static_embedding::network;
+use attune_core::kernel::targets::Targets;
 use attune_engine::numerics::Matrix;
 use attune_engine::vectors::{Column, Table};
+
+use crate::view_model::labels::ends;
 
 /// Which vectors a table has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,9 +64,10 @@ fn table(snapshot: &Snapshot, rows: TableRows, words: impl Iterator<Item = usize
     let group = |word: usize| space.group_of[word].map_or("", |group| snapshot.lesson.groups[group].name.as_str());
     let mut written = Written { space, group: &group, numbers: Vec::new(), columns };
     if matches!(rows, TableRows::Static | TableRows::Both) {
+        let [kind, _] = ends(model.recorded.is_some());
         for word in words {
             let text = &space.vocabulary[word];
-            written.row(&space.vectors.row(word), [text, text, "static", "", "", group(word)], false);
+            written.row(&space.vectors.row(word), [text, text, kind, "", "", group(word)], false);
         }
     }
     if rows != TableRows::Static {
@@ -108,7 +112,11 @@ impl Written<'_> {
             // The start token of a generated sentence is not a word.
             let Some(word) = token.word else { continue };
             let (place, group) = ((i + 1).to_string(), (self.group)(word));
-            let vectors = states(shown, i, self.space.vectors.row(word), model, rows);
+            let first = match model.recorded {
+                Some(_) => Cow::Borrowed(shown.activations.input.row(i)),
+                None => self.space.vectors.row(word),
+            };
+            let vectors = states(shown, i, first, model, rows);
             for (at, (kind, vector)) in vectors.iter().enumerate() {
                 // A word with several rows needs a label for each.
                 let label = match rows {
@@ -139,10 +147,11 @@ fn states<'a>(
     rows: TableRows,
 ) -> Vec<(Cow<'static, str>, Cow<'a, [f32]>)> {
     let output = Cow::from(shown.activations.output.row(i));
+    let [start, end] = ends(model.recorded.is_some());
     match rows {
         TableRows::Static => Vec::new(),
-        TableRows::Contextual => vec![("contextual".into(), output)],
-        TableRows::Both => vec![("static in a sentence".into(), of_word), ("contextual".into(), output)],
+        TableRows::Contextual => vec![(end.into(), output)],
+        TableRows::Both => vec![(format!("{start} in a sentence").into(), of_word), (end.into(), output)],
         TableRows::Layers => {
             let states = shown.activations.states(&model.architecture).map(|state| Cow::from(state.row(i)));
             let states = states.enumerate().map(|(layer, state)| (format!("layer {layer}").into(), state));
@@ -159,10 +168,10 @@ pub fn at_sentence(snapshot: &Snapshot, index: usize) -> Option<Snapshot> {
     if model.sentence.index == Some(index) {
         return Some(snapshot.clone());
     }
-    let sentence = Sentence::of_lesson(&snapshot.lesson, &space.vocabulary, index)?;
-    let rewriter = Rewriter::of(&snapshot.lesson.model.objective, &space.vocabulary);
-    let frame = Arc::new(SentenceFrame::new(sentence, space, rewriter.as_ref()));
+    let sentence = Sentence::of_lesson(&snapshot.lesson, &space.vocabulary, index).ok()?;
     let network = network(&snapshot.lesson, space);
+    let targets = Targets::of(&snapshot.lesson, &space.vocabulary, &network, &model.trained);
+    let frame = Arc::new(SentenceFrame::new(sentence, space, targets.as_ref()));
     let interventions = Arc::new(for_any_sentence(&model.interventions));
     let sentence = frame.run(&Passes::default(), space, &network, &model.parameters, &model.trained, &interventions);
     let mut other = snapshot.clone();

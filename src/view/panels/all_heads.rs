@@ -7,7 +7,7 @@ use crate::sheet::control::{Button, Copied, Copy, Look, Menu, Shared};
 use crate::sheet::grid::short;
 use crate::sheet::{Ask, Choice, Chosen, Control, HeadOrder, Item, Text, Tile, Tiles, Tone};
 use crate::view_model::Models;
-use crate::view_model::heads::{AllHeads, AllHeadsModel, HeadMeasure, HeadSummary};
+use crate::view_model::heads::{AllHeads, AllHeadsModel, HeadMeasure, HeadSummary, unmeasured};
 use crate::view_model::needs::Needs;
 
 /// Heads that are marked as the strongest.
@@ -86,7 +86,7 @@ fn strongest(heads: &AllHeads, measure: HeadMeasure, count: usize, title: &str) 
     let strongest = heads.strongest(measure, count);
     let mut controls = vec![Control::Words(Text::toned(title, Tone::Plain))];
     if strongest.is_empty() {
-        controls.push(Control::Words(Text::toned("none in this sentence", Tone::Soft)));
+        controls.push(Control::Words(Text::toned(unmeasured(heads.is_measured), Tone::Soft)));
     }
     controls.extend(strongest.into_iter().map(|head| {
         let head = &heads.heads[head];

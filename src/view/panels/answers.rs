@@ -12,6 +12,7 @@ pub fn items(models: &Models, _: &Chosen) -> Option<Vec<Item>> {
     let model = models.get::<AnswersModel>()?;
     let mut items = vec![Item::text(&*model.question)];
     items.extend(model.row_of(None).map(|row| Item::Bars(bars(row))));
+    items.extend(model.row_of(None).and_then(AnswerRow::never_said).map(Item::soft));
     if model.rows.len() > 1 {
         items.push(Item::Table(table(&model)));
     }

@@ -36,7 +36,7 @@ fn of_maps(maps: &AttentionMaps, chosen: &Chosen) -> Vec<Item> {
 
 /// Returns the heads that are shown: the one, or all; of the layer that is walked through, where the walk goes through
 /// layers.
-fn shown<'a>(maps: &'a AttentionMaps, chosen: &Chosen) -> Vec<&'a HeadMap> {
+pub fn shown<'a>(maps: &'a AttentionMaps, chosen: &Chosen) -> Vec<&'a HeadMap> {
     if let Some(map) = chosen.head.and_then(|head| maps.heads.get(head)) {
         return vec![map];
     }

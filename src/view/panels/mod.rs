@@ -5,7 +5,7 @@
 
 mod all_heads;
 mod answers;
-mod attention;
+pub mod attention;
 mod axes;
 mod intervene;
 mod meaning;

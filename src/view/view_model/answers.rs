@@ -73,9 +73,22 @@ pub struct AnswerRow {
     pub label: String,
     /// The answers, most likely first.
     pub answers: Vec<NamedAnswer>,
+    /// The answers that the model never writes, although their logits are among the largest.
+    pub never: Vec<String>,
 }
 
 impl AnswerRow {
+    /// Names what is never written in a sentence, if there is something.
+    pub fn never_said(&self) -> Option<String> {
+        let named: Vec<String> = self.never.iter().map(|name| quoted(name)).collect();
+        (!named.is_empty()).then(|| {
+            format!(
+                "{} would be among the likeliest, but the model's files say that it is never written.",
+                named.join(", ")
+            )
+        })
+    }
+
     /// Returns the total probability of the answers that are not named.
     pub fn rest(&self) -> f32 {
         (1.0 - self.answers.iter().map(|answer| answer.probability).sum::<f32>()).max(0.0)
@@ -174,6 +187,7 @@ impl AnswersModel {
                     entry: Quantity::Probability.of_model([row, answer.class]),
                 })
                 .collect(),
+            never: never(model, row),
         });
         let rows = rows.collect();
         let asked = hiding_piece(&model.made_of)
@@ -202,6 +216,16 @@ impl AnswersModel {
 
     /// The largest number of answers in a row.
     pub const NAMED: usize = ANSWERS;
+}
+
+/// Names the answers that are never written, but would be listed by their logits.
+fn never(model: &ModelSnapshot, row: usize) -> Vec<String> {
+    let answers = &model.sentence.answers;
+    let Some(last) = answers.likeliest[row].last().map(|last| answers.logits.get(row, last.class)) else {
+        return Vec::new();
+    };
+    let is_large = |class: &&usize| answers.logits.get(row, **class) >= last;
+    answers.never.iter().filter(is_large).map(|class| model.classes[*class].clone()).collect()
 }
 
 /// Returns the piece that hides a word, for a model that was trained on hidden words.
@@ -657,7 +681,7 @@ impl PartNames<'_> {
         let architecture = &self.model.architecture;
         match (layer, patched) {
             (0, _) if architecture.pooling == Pooling::Mean => "the words and their positions".to_owned(),
-            (0, Some(patched)) => format!("the vector copied in before layer {patched}"),
+            (0, Some(patched)) => format!("the vector copied in before {}", layer_name(architecture, patched)),
             (0, None) => "the word and its position".to_owned(),
             _ if layer == architecture.blocks.len() + 1 => "the readout".to_owned(),
             _ if architecture.blocks.len() == 1 => "the layer".to_owned(),
@@ -673,6 +697,14 @@ impl PartNames<'_> {
         let keys = self.labels.keys(self.model.architecture.heads_of(block).start);
         let key = keys.get(key).map_or_else(String::new, |label| quoted(label));
         format!("{}, at {key}", self.head(block, head))
+    }
+}
+
+/// Returns the name of a layer of the sentence, counted from 1: `layer 2`, or with a source the block's own name.
+fn layer_name(architecture: &Architecture, layer: usize) -> String {
+    match layer.checked_sub(1).filter(|_| architecture.has_source()) {
+        Some(before) => architecture.block_name(architecture.source_blocks.len() + before),
+        None => format!("layer {layer}"),
     }
 }
 
@@ -756,10 +788,10 @@ impl LensModel {
         let layers = layer_answers(snapshot, token)?;
         let last = layers.len() - 1;
         let layer = |(number, likeliest): (usize, &Vec<RankedAnswer>)| {
-            let label = match number {
-                0 => "before all layers".to_owned(),
-                _ if number == last => format!("layer {number}, the answer"),
-                _ => format!("layer {number}"),
+            let label = match (number, layer_name(&model.architecture, number)) {
+                (0, _) => "before all layers".to_owned(),
+                (_, name) if number == last => format!("{name}, the answer"),
+                (_, name) => name,
             };
             let answers: Vec<(String, f32)> =
                 likeliest.iter().map(|answer| (model.classes[answer.class].clone(), answer.probability)).collect();

@@ -21,6 +21,7 @@ use attune_engine::recording::parts::Part;
 use serde::{Deserialize, Serialize};
 
 use super::labels::HeadLabels;
+use super::needs::Needs;
 use super::words::{Pair, Words};
 
 #[derive(Clone, Debug)]
@@ -88,6 +89,7 @@ impl HeadMap {
     pub fn say_shown(&self, query: usize, key: usize, reading: Reading) -> Option<String> {
         let is_hidden = reading.hides_sinks && self.cells.is_sink(key);
         match self.cells.shown(reading, query, key) {
+            None if reading.is_added && !self.cells.has_lengths() => Some(format!("{}.", Needs::Terms.words())),
             None if is_hidden => Some("Hidden as a sink.".to_owned()),
             None => Some("Nothing is left of this row without the sinks.".to_owned()),
             Some(_) if reading.is_added || !reading.hides_sinks => None,
@@ -98,14 +100,14 @@ impl HeadMap {
     /// Describes a cell: `bank (query, row) looks at river (key, column) with weight 0.6120 in head 1, which adds a
     /// vector of length 0.4130`.
     pub fn say(&self, query: usize, key: usize) -> String {
-        format!(
-            "{} (query, row) looks at {} (key, column) with weight {:.4} in {}, which adds a vector of length {:.4}",
-            self.queries[query],
-            self.keys[key],
-            self.cells.weight(query, key),
-            self.title.to_lowercase(),
-            self.cells.length(query, key)
-        )
+        let (row, column, weight) = (&self.queries[query], &self.keys[key], self.cells.weight(query, key));
+        let title = self.title.to_lowercase();
+        let looks = format!("{row} (query, row) looks at {column} (key, column) with weight {weight:.4} in {title}");
+        // Of a recording, the length may not be known.
+        match self.cells.has_lengths() {
+            true => format!("{looks}, which adds a vector of length {:.4}", self.cells.length(query, key)),
+            false => looks,
+        }
     }
 }
 

@@ -242,6 +242,7 @@ pub struct StageShares {
     of_words: Option<Arc<TokenShares>>,
     /// The layer whose movement the points show; `None` if they move directly from static to contextual.
     pub layer: Option<usize>,
+    is_recorded: bool,
 }
 
 const MOVES: &str = "moves";
@@ -259,6 +260,7 @@ impl StageShares {
             tokens: model.map(|model| model.shares.clone()).unwrap_or_default(),
             of_words: model.and_then(|model| model.shares_of_words.clone()),
             layer: None,
+            is_recorded: snapshot.lesson.static_embedding.recording().is_some(),
         }
     }
 
@@ -284,7 +286,11 @@ impl StageShares {
             Some(layer) => (layer, layer + 1, moves.get(layer).copied().flatten()),
             None => (0, last, *whole),
         };
-        let state = |stop: usize| Some((name(stop, last), states.get(stop).copied().flatten()?));
+        let name = |stop: usize| match stop {
+            0 if self.is_recorded => "first states",
+            _ => name(stop, last),
+        };
+        let state = |stop: usize| Some((name(stop), states.get(stop).copied().flatten()?));
         let words = self.words.map(|words| ("words", words));
         // The words are the static vectors.
         let tokens = if time > 0.0 { state(to) } else { state(from).filter(|_| words.is_none() || from > 0) };

@@ -60,6 +60,7 @@ impl CompareModel {
         let (first, second) = (&model.sentence, model.second.as_ref()?);
         let labels = [token_labels(&first.tokens), second_labels(&token_labels(&second.other.tokens))];
         let near = [&first.contextual_neighbours, &second.other.contextual_neighbours];
+        let is_recorded = model.recorded.is_some();
         let pair = |paired: PairedWord| {
             let word = first.tokens[paired.first].word?;
             let at = [paired.first, paired.second];
@@ -67,7 +68,7 @@ impl CompareModel {
             Some(PairModel {
                 word: space.vocabulary[word].clone(),
                 paired,
-                said: said(&labels, paired.after),
+                said: if is_recorded { said_recorded(&labels, &paired) } else { said(&labels, paired.after) },
                 labels,
                 near: std::array::from_fn(|i| near_words(space, &near[i][at[i]], word)),
             })
@@ -108,6 +109,13 @@ fn said([first, second]: &[String; 2], Likeness { cosine, distance }: Likeness) 
         return format!("{first} and {second} have the same static vector and the same contextual vector.");
     }
     format!("{first} and {second} have the same static vector, but different contextual vectors.")
+}
+
+/// Says the same of two recorded texts, in which a word may begin with other vectors.
+fn said_recorded([first, second]: &[String; 2], PairedWord { before, after, .. }: &PairedWord) -> String {
+    let vectors = |of: &Likeness| if of.distance == 0.0 { "the same vector" } else { "different vectors" };
+    let [start, end] = [before, after].map(vectors);
+    format!("{first} and {second} have {start} before the first layer, and {end} after the last.")
 }
 
 /// Returns the similarity of a pair before and after attention, in numbers. The labels are those in the two sentences.
@@ -214,9 +222,9 @@ impl TwoModels {
     }
 
     /// An explanation of the pictures.
-    pub const WAYS: &str = "A ring shows a word's static vector, a disc its contextual vector. Each picture has its \
-        own axes and its own scale, so compare which words come close to each other in each picture, not where they \
-        are.";
+    pub const WAYS: &str = "A ring shows where a word is before the first layer, a disc where it is after the last. Each \
+        picture has its own axes and its own scale, so compare which words come close to each other in each picture, not \
+        where they are.";
 
     /// An explanation of the similarity.
     pub const SIMILARITY: &str = "The numbers are linear CKA (Kornblith et al. 2019), which is 1 if the words are \

@@ -5,9 +5,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use attune_core::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot, Token};
+use attune_core::lesson::schema::{Objective, TargetForm};
 use attune_engine::numerics::attention::HeadMode;
 pub use attune_engine::numerics::head_measures::HeadMeasure;
-use attune_engine::numerics::head_measures::{HeadPatterns, MeasuredToken};
+use attune_engine::numerics::head_measures::{HeadPatterns, MeasuredToken, alignment};
 use attune_engine::numerics::model::activations::Interventions;
 
 use super::attention::{HeadCells, Reading, Sinks};
@@ -91,8 +92,8 @@ pub struct AllHeadsModel {
 pub struct AllHeads {
     sentence: Arc<SentenceSnapshot>,
     interventions: Arc<Interventions<f32>>,
-    /// Whether the heads of a recorded text have been measured.
-    is_measured: bool,
+    /// Whether all heads have been measured; those of a recorded text are when its check is done.
+    pub is_measured: bool,
     /// The layers, in the order of computation.
     pub layers: Vec<HeadLayer>,
     pub heads: Vec<HeadSummary>,
@@ -123,6 +124,7 @@ pub struct HeadSummary {
     pub queries: usize,
     pub keys: usize,
     pub cells: HeadCells,
+    is_measured: bool,
     /// The measures, in the order of [`HeadMeasure::ALL`].
     measures: Vec<Option<f32>>,
 }
@@ -152,7 +154,7 @@ impl AllHeadsModel {
 impl AllHeads {
     pub fn of(model: &ModelSnapshot) -> Self {
         let (labels, sentence) = (HeadLabels::of(model), &model.sentence);
-        let patterns = Patterns::of(sentence);
+        let patterns = Patterns::of(model, &labels);
         let mut layers: Vec<HeadLayer> = Vec::new();
         // Of a recorded text, everything is measured, and not the stretch that is shown.
         let checked = model.checked.as_deref();
@@ -188,6 +190,7 @@ impl AllHeads {
                     queries: weights.rows(),
                     keys: weights.cols(),
                     cells,
+                    is_measured: checked.is_none_or(|checked| checked.measures(head).is_some()),
                     measures,
                 }
             })
@@ -258,6 +261,11 @@ impl AllHeads {
     }
 }
 
+/// Says why a measure has no number.
+pub fn unmeasured(is_measured: bool) -> &'static str {
+    if is_measured { "none in this sentence" } else { "not measured yet" }
+}
+
 impl HeadSummary {
     /// Returns the range of the map's height that a query takes, as shares.
     pub fn row_of(&self, query: usize) -> Option<Range<f32>> {
@@ -273,8 +281,8 @@ impl HeadSummary {
     /// Returns a text with the head and a measure: `Layer 2, head 1: previous token 0.41`.
     pub fn say(&self, measure: HeadMeasure) -> String {
         let words = measure.words();
-        let found =
-            self.measure(measure).map_or_else(|| "(none in this sentence)".to_owned(), |found| format!("{found:.2}"));
+        let none = || format!("({})", unmeasured(self.is_measured));
+        let found = self.measure(measure).map_or_else(none, |found| format!("{found:.2}"));
         let off = if self.enabled { "" } else { ", switched off" };
         format!("{}{off}: {} {found}", self.title, words.title)
     }
@@ -297,14 +305,15 @@ struct Patterns {
 }
 
 impl Patterns {
-    fn of(sentence: &SentenceSnapshot) -> Self {
-        let measured = |tokens: &[Token]| tokens.iter().map(measured_token).collect::<Vec<_>>();
+    fn of(model: &ModelSnapshot, labels: &HeadLabels<'_>) -> Self {
+        let sentence = &model.sentence;
+        let measured = |tokens: &[Token]| tokens.iter().map(Token::measured).collect::<Vec<_>>();
         let own = measured(&sentence.tokens);
         let source = sentence.source.as_deref().map(measured).unwrap_or_default();
         Self {
             of_source: HeadPatterns::within(&source),
             of_sentence: HeadPatterns::within(&own),
-            across: HeadPatterns::between(own.len(), &source),
+            across: HeadPatterns::between(own.len(), &source).aligned(&aligned(model, labels, &source)),
         }
     }
 
@@ -317,11 +326,17 @@ impl Patterns {
     }
 }
 
-/// Returns whether this is a recorded text of which all heads have been measured.
-fn is_measured(model: &ModelSnapshot) -> bool {
-    model.checked.as_ref().is_some_and(|checked| checked.is_done())
+/// Returns the word of the source that is aligned with each token: with the word that is written behind it.
+fn aligned(model: &ModelSnapshot, labels: &HeadLabels<'_>, source: &[MeasuredToken]) -> Vec<usize> {
+    if let Objective::Sequence(TargetForm::ByRule(rule)) = &model.made_of.model.objective {
+        return (0..model.sentence.tokens.len()).map(|token| rule.order.source_of(token, source.len())).collect();
+    }
+    let is_cross = |head: &usize| labels.keys_are_source(*head) && !labels.is_of_source(*head);
+    let heads = model.sentence.activations.heads().enumerate().filter(|(head, _)| is_cross(head));
+    alignment(heads.map(|(_, head)| &head.weights), source)
 }
 
-fn measured_token(token: &Token) -> MeasuredToken {
-    MeasuredToken { word: token.word, is_added: token.piece.as_ref().is_some_and(|piece| piece.is_added) }
+/// Returns whether all heads have been measured: those of a recorded text are when its check is done.
+fn is_measured(model: &ModelSnapshot) -> bool {
+    model.checked.as_ref().is_none_or(|checked| checked.is_done())
 }

@@ -1,12 +1,20 @@
 //! The names of heads and of their words, as all views of heads write them.
 
+use attune_core::kernel::notebook::live::ColumnDistances;
 use attune_core::kernel::snapshot::ModelSnapshot;
 use attune_core::kernel::snapshot::sentence::token_labels;
 use attune_engine::numerics::attention::AttentionConfig;
+use attune_engine::numerics::attention::distances::DistanceForm;
 use attune_engine::numerics::model::Architecture;
 use attune_engine::numerics::params::TensorName;
 
 use super::capitalised;
+
+/// Returns what vectors at both ends of the layers are called. A recording has no table of words: its first vectors are hidden
+/// states, which differ from place to place.
+pub const fn ends(is_recorded: bool) -> [&'static str; 2] {
+    if is_recorded { ["before the first layer", "after the last layer"] } else { ["static", "contextual"] }
+}
 
 /// The names of heads, and of the words that they read.
 pub struct HeadLabels<'a> {
@@ -89,24 +97,35 @@ pub fn place_of(architecture: &Architecture, head: usize) -> String {
     } else {
         format!("Entries {keys} of each word's vector, which are its query, key and value")
     };
-    let distances = config.attention.distances.map(|_| format!("; row {own} of {}", symbol(TensorName::DistanceBias)));
+    let table = TensorName::DistanceBias.of_block(config.attention.distance_block(block));
+    let distances = config.attention.distances.map(|_| format!("; row {own} of {table}"));
     let to = output.then(|| format!("; rows {mixes} of {}", symbol(TensorName::OutputWeights)));
     [Some(from), distances, to].into_iter().flatten().collect()
 }
 
-/// Returns the distance from a query to a key for a column of `B`; negative if the key is to the left.
-pub fn distance_of(col: usize, cols: usize) -> isize {
-    col as isize - cols as isize / 2
+/// Names the key at a distance from its query: `a word 1 position to the left`. With buckets, the bucket is named too.
+pub fn at_distance(form: Option<DistanceForm>, query: usize, key: usize) -> String {
+    let distance = key as isize - query as isize;
+    let bucket = form.filter(|form| form.buckets.is_some()).map(|form| form.column(query, key));
+    in_words(ColumnDistances { nearest: distance, furthest: distance, bucket: bucket.map(|bucket| (bucket, false)) })
 }
 
-/// Names the key at a distance from its query: `a word 1 place to the left`.
-pub fn at_distance(distance: isize) -> String {
-    let side = if distance < 0 { "left" } else { "right" };
-    match distance.unsigned_abs() {
-        0 => "the word itself".to_owned(),
-        1 => format!("a word 1 position to the {side}"),
-        places => format!("a word {places} positions to the {side}"),
-    }
+/// Names the keys whose distances read a column of `B`: `a word 8 to 11 positions to the left (bucket 8)`.
+pub fn in_words(distances: ColumnDistances) -> String {
+    let ColumnDistances { nearest, furthest, bucket } = distances;
+    let side = if furthest < 0 { "left" } else { "right" };
+    let places = match (nearest.unsigned_abs(), furthest.unsigned_abs()) {
+        (0, 0) => "the word itself".to_owned(),
+        (1, 1) => format!("a word 1 position to the {side}"),
+        (nearest, _) if bucket.is_some_and(|(_, is_last)| is_last) => {
+            format!("a word {nearest} or more positions to the {side}")
+        }
+        (nearest, furthest) if nearest < furthest => {
+            format!("a word {nearest} to {furthest} positions to the {side}")
+        }
+        (places, _) => format!("a word {places} positions to the {side}"),
+    };
+    bucket.map_or_else(|| places.clone(), |(bucket, _)| format!("{places} (bucket {bucket})"))
 }
 
 /// The sentence that words belong to.

@@ -21,7 +21,7 @@ use attune_engine::numerics::table::TableRef;
 use attune_engine::vectors::answers::Measure;
 use attune_engine::vectors::expression::Expression;
 
-use super::labels::HeadLabels;
+use super::labels::{HeadLabels, ends};
 use super::pieces::Words;
 use super::stage::{SecondKind, StageModel, TokenPoint};
 use super::{Model, number};
@@ -29,6 +29,8 @@ use crate::explain::reader::EntryReader;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct NeighboursModel {
+    /// The names of both lists.
+    pub ends: [&'static str; 2],
     pub tokens: Vec<TokenNeighbours>,
     /// The words that are split into pieces, if there are any.
     pub words: Vec<CutWord>,
@@ -170,7 +172,8 @@ fn near_expression(space: &StaticSpace, expression: &Expression, with_own: bool)
 impl NeighboursModel {
     /// Returns the neighbours; `None` until there is a model.
     pub fn of(snapshot: &Snapshot) -> Option<Self> {
-        let (space, sentence) = (snapshot.space.as_ref()?, &snapshot.model.as_ref()?.sentence);
+        let (space, model) = (snapshot.space.as_ref()?, snapshot.model.as_ref()?);
+        let sentence = &model.sentence;
         let words = |own: &Neighbours, other: &Neighbours| near_words(space, own, other);
         let pairs = sentence.static_neighbours.iter().zip(&sentence.contextual_neighbours);
         let tokens = token_labels(&sentence.tokens).into_iter().zip(pairs);
@@ -180,6 +183,7 @@ impl NeighboursModel {
             after: words(after, before),
         });
         Some(Self {
+            ends: ends(model.recorded.is_some()),
             tokens: tokens.collect(),
             words: Words::of(sentence).map_or_else(Vec::new, |words| cut_words(&words)),
         })

@@ -1,8 +1,13 @@
-//! The parts of a recording that panels need, and how they are recorded: one table for the window and for exports.
+//! The parts of a recording that panels and steps need, and how they are recorded: one table for the window, for exports and for
+//! the command line.
 
 use attune_core::kernel::Snapshot;
-use attune_core::kernel::sentence_pass::recorded::{BlockParts, RecordedPass};
+use attune_core::kernel::sentence_pass::recorded::RecordedPass;
 use attune_core::lesson::panels::{Content, PanelName};
+use attune_core::lesson::recorded::Towers;
+use attune_engine::quantity::Quantity;
+use attune_engine::recording::parts::Part;
+use attune_engine::recording::{Attention, RecordedText};
 
 /// A part that was not recorded, or that no recording has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,7 +16,12 @@ pub enum Needs {
     States,
     /// Hidden states were recorded, but there are too few of them, or their widths differ.
     OtherStates,
+    /// The hidden states between the two attentions of a decoder's layer.
+    StatesWithin,
+    /// A point right behind a layer: in a hybrid model, the next point is behind layers without attention.
+    NextPoint,
     Scores,
+    Values,
     Terms,
     Logits,
     /// The model itself.
@@ -19,7 +29,10 @@ pub enum Needs {
 }
 
 impl Needs {
-    /// Returns what a panel says in the place of its content: what is missing, and what records it.
+    /// The parts that each open something, in the order in which they build on each other.
+    pub const PARTS: [Self; 5] = [Self::Attention, Self::States, Self::Scores, Self::Terms, Self::Logits];
+
+    /// Returns what is missing, and what records it.
     pub const fn words(self) -> &'static str {
         match self {
             Self::Attention => "This recording has no attention: record attentions.0, …",
@@ -27,23 +40,44 @@ impl Needs {
             Self::OtherStates => {
                 "Points need two hidden states or more of each tower, of one width: record hidden_states.0, … of all layers"
             }
+            Self::StatesWithin => "No hidden state is recorded between the two attentions of a decoder's layer",
+            Self::NextPoint => {
+                "Layers without attention follow, and the next point is behind them: the move is theirs, too"
+            }
             Self::Scores => "The steps need queries and keys: record them with record.py (proof=True)",
+            Self::Values => "A mix needs values: record values.0, …",
             Self::Terms => "Lengths and arrows need values and output weights: record values.0, output_weight.0, …",
             Self::Logits => "Answers need logits: record logits",
             Self::Model => "A recording holds one pass, not the model",
         }
     }
 
-    /// Returns whether a recording has it.
-    fn is_met(self, pass: &RecordedPass) -> bool {
-        let any = |has: fn(&BlockParts) -> bool| pass.blocks.iter().any(has);
+    /// Returns what a recording that has it opens.
+    pub const fn opens(self) -> &'static str {
         match self {
-            Self::Attention => any(|parts| parts.attention),
-            Self::States | Self::OtherStates => pass.has_states(),
-            Self::Scores => any(|parts| parts.scores),
-            Self::Terms => any(|parts| parts.terms),
-            Self::Logits => pass.answers.logits.cols() > 0,
-            Self::Model => false,
+            Self::Attention => "attention",
+            Self::States | Self::OtherStates | Self::StatesWithin | Self::NextPoint => "points through the layers",
+            Self::Scores => "scores and their proof",
+            Self::Values => "mixes",
+            Self::Terms => "lengths and arrows",
+            Self::Logits => "answers",
+            Self::Model => "changes and other sentences",
+        }
+    }
+
+    /// Returns whether a text of a recording has it.
+    pub fn is_in(self, text: &RecordedText) -> bool {
+        let towers = Towers::of(text);
+        let any = |has: &dyn Fn(&Attention) -> bool| text.attentions.iter().any(has);
+        let has_values = |attention: &Attention| attention.part(Part::Values).is_some();
+        match self {
+            Self::Attention => !text.attentions.is_empty(),
+            Self::States | Self::OtherStates => towers.width().is_some(),
+            Self::Scores => any(&Attention::has_scores),
+            Self::Values => any(&has_values),
+            Self::Terms => any(&|attention| has_values(attention) && attention.part(Part::OutputWeight).is_some()),
+            Self::Logits => towers.logits().is_some(),
+            Self::StatesWithin | Self::NextPoint | Self::Model => false,
         }
     }
 }
@@ -62,9 +96,55 @@ const fn shown_by(panel: PanelName) -> Option<Needs> {
 
 /// Returns what a panel lacks; `None` where it has all that it shows, and of everything that is no recording.
 pub fn needs(panel: PanelName, snapshot: &Snapshot) -> Option<Needs> {
-    let pass = snapshot.model.as_ref()?.recorded.as_deref()?;
-    let needs = shown_by(panel).filter(|needs| !needs.is_met(pass))?;
-    let text = &pass.place.model.recording.texts[pass.place.text];
+    let text = text_of(snapshot.model.as_ref()?.recorded.as_deref()?);
+    let needs = shown_by(panel).filter(|needs| !needs.is_in(text))?;
+    Some(if needs == Needs::States { states_of(text) } else { needs })
+}
+
+/// Returns what is missing for a quantity of a block; `None` where it is known.
+pub fn missing(pass: &RecordedPass, quantity: Quantity, block: usize) -> Option<Needs> {
+    use Quantity::*;
+    if pass.has(quantity, block) {
+        return None;
+    }
+    Some(match quantity {
+        Weight => Needs::Attention,
+        Query | Key | Product | Scale | DistanceBias | Score | Exponential | RowSum => Needs::Scores,
+        Value | Mix => Needs::Values,
+        Term | Arrow | TermLength | WordLength | HeadLength | HeadArrowLength => Needs::Terms,
+        Logit | Probability => Needs::Logits,
+        Input | Output | Final | Part | PartLength | MoveLength | Coordinate | Cosine | Distance | Static => {
+            states_around(pass, quantity, block)
+        }
+        _ => Needs::Model,
+    })
+}
+
+/// Returns why the states that a block begins and ends with are not known.
+fn states_around(pass: &RecordedPass, quantity: Quantity, block: usize) -> Needs {
+    let (text, towers) = (text_of(pass), Towers::of(text_of(pass)));
+    let blocks = towers.blocks();
+    let Some((layer, attention)) = blocks.get(block).filter(|_| pass.has_states()) else { return states_of(text) };
+    let states = towers.states(attention.is_some_and(|attention| towers.is_of_source(attention)));
+    let [before, behind] = towers.around(block).map(|state| state.is_some());
+    let (is_within, are_recorded) = match quantity {
+        Quantity::Input => (!before, states.contains_key(layer)),
+        Quantity::Output => (!behind, states.contains_key(&(layer + 1))),
+        _ => (!before || !behind, states.contains_key(layer) && states.contains_key(&(layer + 1))),
+    };
+    match (is_within, are_recorded) {
+        (true, _) => Needs::StatesWithin,
+        (false, true) => Needs::NextPoint,
+        (false, false) => Needs::OtherStates,
+    }
+}
+
+fn text_of(pass: &RecordedPass) -> &RecordedText {
+    &pass.place.model.recording.texts[pass.place.text]
+}
+
+/// Returns what hidden states are missing: all, or some.
+fn states_of(text: &RecordedText) -> Needs {
     let has_some = !text.states.is_empty() || !text.source_states.is_empty();
-    Some(if needs == Needs::States && has_some { Needs::OtherStates } else { needs })
+    if has_some { Needs::OtherStates } else { Needs::States }
 }

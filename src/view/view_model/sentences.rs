@@ -219,12 +219,15 @@ impl Lexicon {
             }
         };
         let count = sentence.words.len();
-        let pieces = sentence.text.iter().flat_map(|text| &text.pieces).zip(&sentence.words);
+        let of_source = sentence.text.iter().flat_map(|text| &text.pieces).zip(&sentence.words);
+        let of_target = sentence.target.iter().flat_map(|target| target.pieces.iter().zip(&target.words));
+        let of_target = of_target.filter_map(|(piece, row)| Some((piece.as_ref()?, row.as_ref()?)));
+        let pieces = of_source.map(|pair| (false, pair)).chain(of_target.map(|pair| (true, pair)));
         let mut words: Vec<ReadWord> = Vec::new();
         let mut last = None;
-        for (piece, row) in pieces.filter(|(piece, _)| !piece.is_added) {
+        for (is_of_target, (piece, row)) in pieces.filter(|(_, (piece, _))| !piece.is_added) {
             let shown = self.space.vocabulary[*row].trim_start_matches("##");
-            match words.last_mut().filter(|_| last == Some(piece.word)) {
+            match words.last_mut().filter(|_| last == Some((is_of_target, piece.word))) {
                 Some(word) => {
                     word.at.end = piece.bytes.end;
                     word.text.push(PIECE_MARK);
@@ -237,7 +240,7 @@ impl Lexicon {
                     others: Vec::new(),
                 }),
             }
-            last = Some(piece.word);
+            last = Some((is_of_target, piece.word));
         }
         words.truncate(WORDS_TOLD);
         SentenceReading { words, count, most_words, in_pieces: true, fault: None }

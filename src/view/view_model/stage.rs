@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
-use attune_core::kernel::snapshot::sentence::{label, occurrence};
+use attune_core::kernel::snapshot::sentence::{label, occurrence, token_labels};
 use attune_core::kernel::snapshot::space::ChosenAxis;
 pub use attune_core::kernel::snapshot::space::reach;
 use attune_core::kernel::snapshot::{
@@ -27,6 +27,8 @@ pub struct StageModel {
     pub in_sentence: BTreeSet<usize>,
     /// The tokens of the current sentence, which move from static to contextual.
     pub tokens: Vec<TokenPoint>,
+    /// The words of the source, if there is one: in the same space and the same basis.
+    pub source: Vec<SourceWord>,
     /// Points beside the sentence, or instead of it: see [`SecondKind`].
     pub second: Vec<TokenPoint>,
     pub second_kind: SecondKind,
@@ -58,6 +60,30 @@ pub struct StageModel {
     /// The scale of the picture, fixed for the lesson. For a lesson with its own words, it is the radius that contains
     /// them all.
     pub radius: f32,
+}
+
+/// A word of the source, with its places before and after a layer, or all of its layers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SourceWord {
+    pub label: String,
+    pub group: Option<usize>,
+    pub from: [f32; 3],
+    pub to: [f32; 3],
+}
+
+/// Returns the words of the source on their way from one of their stops to another; they stay at the last one.
+pub fn source_words(space: &StaticSpace, sentence: &SentenceSnapshot, [from, to]: [usize; 2]) -> Vec<SourceWord> {
+    let (Some(tokens), Some(last)) = (&sentence.source, sentence.source_points.len().checked_sub(1)) else {
+        return Vec::new();
+    };
+    let at = |stop: usize, row| point(sentence.source_points[stop.min(last)].row(row));
+    let word = |(row, (token, label)): (usize, (&Token, String))| SourceWord {
+        label,
+        group: token.word.and_then(|word| space.group_of[word]),
+        from: at(from, row),
+        to: at(to, row),
+    };
+    tokens.iter().zip(token_labels(tokens)).enumerate().map(word).collect()
 }
 
 /// The meaning of the points that do not belong to the sentence.
@@ -252,7 +278,7 @@ impl StageModel {
     /// Returns the stage with points of another kind instead of the sentence and its second points.
     pub(super) fn showing(self, second: Vec<TokenPoint>, kind: SecondKind, in_sentence: BTreeSet<usize>) -> Self {
         let (tokens, shared, ghosts) = (Vec::new(), Vec::new(), Vec::new());
-        Self { second, second_kind: kind, in_sentence, tokens, shared, ghosts, ..self }
+        Self { second, second_kind: kind, in_sentence, tokens, shared, ghosts, source: Vec::new(), ..self }
     }
 
     /// Returns whether a word of the vocabulary is in the sentence.
@@ -288,6 +314,7 @@ impl StageModel {
             words,
             in_sentence,
             tokens: sentence.map_or_else(Vec::new, |sentence| token_points(space, sentence)),
+            source: sentence.map_or_else(Vec::new, |sentence| source_words(space, sentence, [0, usize::MAX])),
             second: second.map_or_else(Vec::new, |second| token_points(space, &second.other)),
             second_kind: SecondKind::Sentence,
             shared: second.map_or_else(Vec::new, Pair::least_alike_first),
@@ -326,7 +353,7 @@ fn token_points(space: &StaticSpace, sentence: &SentenceSnapshot) -> Vec<TokenPo
         group: token.word.and_then(|word| space.group_of[word]),
         word: token.word,
         trained_end: point(sentence.trained_end.row(i)),
-        is_added: sentence.tokens[i].piece.as_ref().is_some_and(|piece| piece.is_added),
+        is_added: sentence.tokens[i].is_added(),
         static_nearest: nearest_word(space, &sentence.static_neighbours[i]),
         contextual_nearest: nearest_word(space, &sentence.contextual_neighbours[i]),
         ..TokenPoint::moving(token.text.clone(), i, point(sentence.start.row(i)), point(sentence.end.row(i)))

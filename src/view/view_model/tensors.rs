@@ -5,15 +5,16 @@ use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use attune_core::kernel::command::Reference;
-use attune_core::kernel::notebook::live::{Live, LiveName, LiveTensor, live_names};
+use attune_core::kernel::notebook::live::{ColumnDistances, Live, LiveName, LiveTensor, live_names};
 use attune_core::kernel::snapshot::sentence::token_labels;
 use attune_core::kernel::snapshot::{ComparisonSnapshot, Snapshot};
 use attune_engine::code::{Labels, Output, Tensor};
+use attune_engine::numerics::attention::distances::DistanceForm;
 use attune_engine::numerics::model::Architecture;
 use attune_engine::numerics::params::{Layer, Parameters, Start, TensorId, TensorName, superscript};
 use attune_engine::quantity::{Entry, Owner, OwnerKind, Quantity};
 
-use super::labels::{HeadLabels, at_distance, distance_of};
+use super::labels::{HeadLabels, in_words};
 use super::output::TableModel;
 
 #[derive(Clone, Debug)]
@@ -71,6 +72,8 @@ pub struct TensorModel {
     pub changed: usize,
     /// The number of heads that share the columns (for `W_O` and `B`, the rows).
     pub heads: usize,
+    /// How the block's distances read the columns of `B`.
+    distances: Option<DistanceForm>,
 }
 
 /// The tensors of one block, or those that belong to no block.
@@ -150,7 +153,8 @@ impl TensorModel {
     /// Returns the meaning of an entry of `B`: `head 2, a word 1 place to the left`; `None` for other tensors.
     pub fn entry_meaning(&self, row: usize, col: usize) -> Option<String> {
         let is_distance = self.id.name == TensorName::DistanceBias;
-        is_distance.then(|| format!("head {}, {}", row + 1, at_distance(distance_of(col, self.cols))))
+        is_distance
+            .then(|| format!("head {}, {}", row + 1, in_words(ColumnDistances::of(self.distances, col, self.cols))))
     }
 }
 
@@ -167,6 +171,8 @@ impl WeightsModel {
     pub(super) fn after(snapshot: &Snapshot, before: Option<&Self>) -> Option<WeightsModel> {
         let model = snapshot.model.as_ref()?;
         let (comparison, origin) = (model.comparison.as_ref(), model.weights_origin());
+        let attention =
+            |id: TensorId| model.architecture.numbered_blocks().nth(id.block).map(|(_, block)| &block.attention);
         let tensors = model
             .parameters
             .specs()
@@ -187,11 +193,8 @@ impl WeightsModel {
                     difference: comparison.map(|with| with.difference.clone()),
                     largest: known.map_or_else(OnceLock::new, |known| known.largest.clone()),
                     difference_norm: comparison.map_or(0.0, |with| with.norms.by_tensor[place]),
-                    heads: model
-                        .architecture
-                        .numbered_blocks()
-                        .nth(spec.id.block)
-                        .map_or(1, |(_, block)| block.attention.heads),
+                    heads: attention(spec.id).map_or(1, |attention| attention.heads),
+                    distances: attention(spec.id).and_then(|attention| attention.distances),
                 }
             })
             .collect();

@@ -140,6 +140,7 @@ pub fn waiting_words(snapshot: &Snapshot) -> String {
     match TrainingStage::of(snapshot) {
         TrainingStage::Loading { of: 0, .. } => "The model's files are being read …".to_owned(),
         TrainingStage::Loading { done, of } => format!("The model's files are being read: {done} of {of} MB …"),
+        _ if snapshot.lesson.static_embedding.recording().is_some() => "The recording is being read …".to_owned(),
         TrainingStage::Embedding { of: 0, .. } => "The vectors are being prepared …".to_owned(),
         _ => "The static vectors are being trained …".to_owned(),
     }

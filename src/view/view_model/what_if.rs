@@ -7,8 +7,8 @@ use attune_core::kernel::command::{Command, InterventionCommand};
 use attune_core::kernel::snapshot::sentence::token_labels;
 use attune_core::kernel::snapshot::{ModelSnapshot, Neighbours, SentenceSnapshot, Snapshot, StaticSpace, Token};
 use attune_engine::numerics::attention::{Edge, HeadMode, Mask, MaskBase};
-use attune_engine::numerics::model::Architecture;
 use attune_engine::numerics::model::activations::{Activations, Patch};
+use attune_engine::numerics::model::{Architecture, Tower};
 
 use super::heads::HeadRow;
 use super::labels::{HeadLabels, place_of};
@@ -64,32 +64,64 @@ impl<T: Clone> Setting<T> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PatchState {
     pub is_on: bool,
+    /// The names of the layers, those of the source first.
+    pub layers: Vec<String>,
+    /// The number of layers of the source.
+    sources: usize,
+    of_source: PatchWords,
+    of_sentence: PatchWords,
+}
+
+/// The words whose vectors can be replaced, and those whose vectors can be taken.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PatchWords {
+    pub first: Vec<String>,
     /// The words of the second sentence; empty if there is none.
     pub second: Vec<String>,
     /// For each word of the first sentence, the position of the same word in the second, if it is there.
     pub same: Vec<Option<usize>>,
-    /// The number of the sentence's layers.
-    pub layers: usize,
-    /// The index of the sentence's first block.
-    first_block: usize,
+}
+
+impl PatchWords {
+    fn of(model: &ModelSnapshot, tower: Tower) -> Self {
+        let first = model.sentence.tokens_of(tower);
+        let second = model.second.as_ref().map_or(&[][..], |second| second.other.tokens_of(tower));
+        let same = |token: &Token| second.iter().position(|other| other.text == token.text);
+        let same = first.iter().map(same).collect();
+        Self { first: token_labels(first), second: token_labels(second), same }
+    }
 }
 
 impl PatchState {
     fn of(model: &ModelSnapshot) -> Self {
-        let second = model.second.as_ref().map_or(&[][..], |second| &second.other.tokens);
-        let same = |token: &Token| second.iter().position(|other| other.text == token.text);
+        let architecture = &model.architecture;
+        let layers = architecture.numbered_blocks().map(|(block, _)| layer_name(architecture, block));
         Self {
             is_on: model.interventions.patch.is_some(),
-            second: token_labels(second),
-            same: model.sentence.tokens.iter().map(same).collect(),
-            layers: model.architecture.blocks.len(),
-            first_block: model.architecture.source_blocks.len(),
+            layers: layers.collect(),
+            sources: architecture.source_blocks.len(),
+            of_source: PatchWords::of(model, Tower::Source),
+            of_sentence: PatchWords::of(model, Tower::Sentence),
         }
     }
 
-    /// Returns the command that patches the vector before a layer, counted from 0.
+    pub fn has_second(&self) -> bool {
+        !self.of_sentence.second.is_empty()
+    }
+
+    /// Returns whether a layer, counted from 0, is one of the source.
+    pub fn is_of_source(&self, layer: usize) -> bool {
+        layer < self.sources
+    }
+
+    /// Returns the words that go through a layer.
+    pub fn words(&self, layer: usize) -> &PatchWords {
+        if self.is_of_source(layer) { &self.of_source } else { &self.of_sentence }
+    }
+
+    /// Returns the command that patches the vector before a layer.
     pub fn command(&self, layer: usize, position: usize, from: usize) -> Command {
-        let patch = Patch { block: self.first_block + layer, position, from, vector: None };
+        let patch = Patch { block: layer, position, from, vector: None };
         Command::Interventions(InterventionCommand::SetPatch(Some(patch)))
     }
 }
@@ -270,13 +302,23 @@ fn said_edge(model: &ModelSnapshot, edge: &Edge) -> String {
     format!("In {title}, {query} no longer looks at {key}.")
 }
 
+/// Returns the name of a block, of which there is at least one: `layer 1`; `layer 2, cross-attention`.
+fn layer_name(architecture: &Architecture, block: usize) -> String {
+    match architecture.block_name(block) {
+        name if name.is_empty() => "layer 1".to_owned(),
+        name => name,
+    }
+}
+
 /// Describes the vector that replaced another.
 pub(crate) fn said_patch(model: &ModelSnapshot, patch: &Patch<f32>) -> String {
-    let taken = model.second.as_ref().map_or_else(String::new, |second| quoted_token(&second.other.tokens, patch.from));
-    let layer = patch.block - model.architecture.source_blocks.len() + 1;
-    let at = quoted_token(&model.sentence.tokens, patch.position);
+    let tower = model.architecture.tower_of(patch.block);
+    let token = |sentence: &SentenceSnapshot, at: usize| quoted_token(sentence.tokens_of(tower), at);
+    let taken = model.second.as_ref().map_or_else(String::new, |second| token(&second.other, patch.from));
+    let at = token(&model.sentence, patch.position);
+    let layer = layer_name(&model.architecture, patch.block);
     format!(
-        "Before layer {layer}, the vector of {at} is replaced by that of {taken} in the second sentence, as it \
+        "Before {layer}, the vector of {at} is replaced by that of {taken} in the second sentence, as it \
         was when you copied it."
     )
 }

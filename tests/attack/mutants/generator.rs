@@ -12,6 +12,7 @@ use attune_core::kernel::command::{
 };
 use attune_core::kernel::notebook::document::OwnKind;
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
+use attune_core::kernel::sentence_pass::sentence::TextOrIds;
 use attune_core::lesson::{Lesson, Recipe};
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::attention::{Edge, HeadMode, Mask, MaskTable};
@@ -107,6 +108,7 @@ kinds![
     Command::Sentence(Sentence::Select(_)),
     Command::Sentence(Sentence::Set(_)),
     Command::Sentence(Sentence::Ids(_)),
+    Command::Sentence(Sentence::Pair { .. }),
     Command::Sentence(Sentence::Words(_)),
     Command::Sentence(Sentence::Stretch(_)),
     Command::Sentence(Sentence::Type(_)),
@@ -280,12 +282,20 @@ fn words(lesson: &Lesson) -> impl Strategy<Value = String> + Clone + use<> {
     ]
 }
 
+fn text_or_ids(lesson: &Lesson) -> impl Strategy<Value = TextOrIds> + use<> {
+    prop_oneof![
+        words(lesson).prop_map(TextOrIds::Text),
+        vec(places(lesson.vocabulary().len()), 0..7).prop_map(TextOrIds::Ids),
+    ]
+}
+
 fn sentences(lesson: &Lesson) -> impl Strategy<Value = SentenceCommand> + use<> {
     let choice = prop_oneof![Just(NextWordChoice::Greedy), numbers().prop_map(NextWordChoice::sampled)];
     prop_oneof![
         3 => places(lesson.sentences.len()).prop_map(SentenceCommand::Select),
         2 => words(lesson).prop_map(SentenceCommand::Set),
         1 => vec(places(lesson.vocabulary().len()), 0..7).prop_map(SentenceCommand::Ids),
+        1 => (text_or_ids(lesson), text_or_ids(lesson)).prop_map(|(source, target)| SentenceCommand::Pair { source, target }),
         1 => words(lesson).prop_map(|text| SentenceCommand::Words(text.split(' ').map(str::to_owned).collect())),
         1 => words(lesson).prop_map(SentenceCommand::Type),
         1 => (0..600usize).prop_map(SentenceCommand::Stretch),

@@ -85,7 +85,7 @@ recorded("whisper", wild(tf.WhisperForConditionalGeneration(whisper)),
 picture = torch.rand(1, 3, 40, 40, generator=torch.Generator().manual_seed(1))
 patches = ["[CLS]"] + [f"{row + 1},{column + 1}" for row in range(5) for column in range(5)]
 recorded("vit", wild(tf.ViTModel(tf.ViTConfig(hidden_size=24, num_hidden_layers=3, num_attention_heads=3, intermediate_size=48, image_size=40, patch_size=8))),
-         dict(pixel_values=picture), patches, special=[0], grid="5x5")
+         dict(pixel_values=picture), patches, special=[0], grid="5x5", picture=255 * picture[0].permute(1, 2, 0))
 
 
 def softmax_of(module, queries, keys, mask=None):

@@ -85,6 +85,13 @@ action_table! {
             keys: &[alt(Key::S)],
             line: New("write a sentence of your own"),
         }
+        TokensBefore {
+            text: "◀",
+            tooltip: "The tokens before these",
+            keys: &[alt(Key::PageUp)],
+            line: New("the tokens before those that are shown of a long recorded text, or after them"),
+        }
+        TokensAfter { text: "▶", tooltip: "The tokens after these", keys: &[alt(Key::PageDown)], line: Joined }
         Compare {
             text: "Compare",
             tooltip: "Shows a second sentence beside this one",

@@ -15,10 +15,11 @@ use attune_engine::numerics::vectors::{add_scaled, cosine, distance, dot, norm};
 use attune_engine::numerics::{Matrix, Scalar};
 
 use crate::kernel::kernel::Kernel;
-use crate::kernel::objective::{Rewriter, has_one_meaning, network};
+use crate::kernel::objective::{has_one_meaning, network};
 use crate::kernel::sentence_pass::interventions::for_any_sentence;
 use crate::kernel::sentence_pass::sentence::{Sentence, SentenceFrame, contributions};
 use crate::kernel::snapshot::{ModelSnapshot, Snapshot};
+use crate::kernel::targets::Targets;
 use crate::kernel::training::stop::{ActivationId, first_not_finite};
 use crate::kernel::values::sentence::{answers, probabilities};
 use crate::kernel::values::space::{StaticSpace, index_of, known_rows, rows_of};
@@ -107,7 +108,7 @@ struct Measure<'a> {
     network: AttentionModel<f32>,
     /// The learner's interventions that are not about a single sentence.
     interventions: Arc<Interventions<f32>>,
-    rewriter: Option<Rewriter>,
+    targets: Option<Targets>,
     places: WordPlaces<'a>,
     /// The arrival of each probe's word, measured once for all claims.
     arrivals: OnceCell<Vec<Arrival>>,
@@ -122,8 +123,8 @@ impl<'a> Measure<'a> {
         let places = WordPlaces::of(lesson, space);
         let (arrivals, alignments) = Default::default();
         let interventions = Arc::new(for_any_sentence(&model.interventions));
-        let rewriter = Rewriter::of(&lesson.model.objective, &space.vocabulary);
-        Some(Self { lesson, space, model, network, interventions, rewriter, places, arrivals, alignments })
+        let targets = Targets::of(lesson, &space.vocabulary, &network, &model.trained);
+        Some(Self { lesson, space, model, network, interventions, targets, places, arrivals, alignments })
     }
 
     /// Measures a fact. The result is NaN if a number that it depends on is missing or not finite.
@@ -187,7 +188,7 @@ impl<'a> Measure<'a> {
                 Sentence::of_rows(rows_of(sentence, self.places.rows())?)
             }
         };
-        Some(SentenceFrame::without_points(sentence, self.space, self.rewriter.as_ref()))
+        Some(SentenceFrame::without_points(sentence, self.space, self.targets.as_ref()))
     }
 
     /// Returns the logits of the last answer about a sentence: that for the whole sentence, or for its last word.
@@ -260,7 +261,7 @@ impl<'a> Measure<'a> {
 
     fn alignments(&self) -> Vec<f64> {
         let heads = self.network.architecture.heads();
-        let Some(rewriter) = &self.rewriter else { return vec![f64::NAN; heads] };
+        let Some(rewriter) = self.targets.as_ref().and_then(Targets::rule) else { return vec![f64::NAN; heads] };
         // For each head and each word of all sentences, whether the head attends most to the word's source.
         let mut looks = vec![Vec::new(); heads];
         for run in self.lesson.sentences.iter().filter_map(|sentence| self.run(sentence)) {
@@ -273,7 +274,7 @@ impl<'a> Measure<'a> {
     }
 
     fn sequence_accuracy(&self) -> Option<f64> {
-        let rewriter = self.rewriter.as_ref()?;
+        let rewriter = self.targets.as_ref()?.rule()?;
         let sources = self.lesson.sentences.iter().filter_map(|sentence| rows_of(sentence, self.places.rows()));
         Some(share(sources.flat_map(|source| {
             // Greedy decoding does not draw, so the state of the generator has no effect.

@@ -24,10 +24,10 @@ use crate::kernel::model::LessonModel;
 use crate::kernel::notebook::execution::{LiveModel, Versions};
 use crate::kernel::notebook::live::{Follows, Live, LiveName, live_names};
 use crate::kernel::notebook::live_text::Spoken;
-use crate::kernel::objective::Rewriter;
 use crate::kernel::sentence_pass::interventions::{are_none, check_temperature, for_any_sentence, with_first_sight};
 use crate::kernel::sentence_pass::passes::Passes;
 use crate::kernel::sentence_pass::sentence::{Sentence, SentenceFrame};
+use crate::kernel::targets::Targets;
 use crate::kernel::training::stop::Stopped;
 use crate::kernel::values::sentence::{Answers, answers, token_labels};
 use crate::kernel::values::space::StaticSpace;
@@ -149,7 +149,7 @@ impl LessonModel {
     pub(crate) fn live_of(&self, spoken: &Spoken) -> Option<Live> {
         let lesson = &self.origin.lesson;
         let sentence = match spoken {
-            Spoken::Lesson(sentence) => Sentence::of_lesson(lesson, &self.words, *sentence)?,
+            Spoken::Lesson(sentence) => Sentence::of_lesson(lesson, &self.words, *sentence).ok()?,
             Spoken::Text(text) => Sentence::read(text, lesson, &self.words).ok()?,
         };
         let (frame, interventions) = self.pass.beside(sentence);
@@ -298,7 +298,7 @@ pub struct Runner {
     space: Arc<StaticSpace>,
     words: Labels,
     classes: Labels,
-    rewriter: Option<Arc<Rewriter>>,
+    targets: Option<Arc<Targets>>,
     network: AttentionModel<f32>,
     parameters: Arc<Parameters<f32>>,
     interventions: Arc<Interventions<f32>>,
@@ -319,7 +319,7 @@ impl Runner {
             space: model.space.clone(),
             words: model.words.clone(),
             classes: model.classes.clone(),
-            rewriter: model.pass.rewriter().cloned(),
+            targets: model.pass.targets().cloned(),
             network: model.training.network().clone(),
             parameters: parameters.clone(),
             interventions: interventions.clone(),
@@ -380,7 +380,7 @@ impl Forward for Runner {
         let interventions = self.without(off)?;
         let read = Sentence::read(sentence, &self.lesson, &self.words);
         let read = read.map_err(|why| Fault::new(format!("{FORWARD}: {why}")))?;
-        let frame = SentenceFrame::without_points(read, &self.space, self.rewriter.as_deref());
+        let frame = SentenceFrame::without_points(read, &self.space, self.targets.as_deref());
         let (network, parameters) = (&self.network, &self.parameters);
         let tokens = frame.tokens().len();
         let cost = forward_multiplications(&network.architecture, self.classes.len(), tokens, tokens) as u64;

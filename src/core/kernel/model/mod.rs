@@ -119,7 +119,7 @@ impl LessonModel {
         let given = trainer.model.architecture.train_embedding.then(|| space.clone());
         let training = Training::new(trainer);
         Ok(Self {
-            pass: SentencePass::new(lesson, &space, sentence),
+            pass: SentencePass::new(lesson, &space, &training, sentence),
             classes: classes.into(),
             words: space.vocabulary.clone(),
             embedding_progress: progress,

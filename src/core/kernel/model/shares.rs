@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use attune_engine::numerics::Matrix;
+use attune_engine::numerics::model::Tower;
 use attune_engine::numerics::projection::Lens;
 
 use crate::kernel::model::LessonModel;
@@ -61,7 +62,7 @@ impl LessonModel {
             true => Matrix::clone(&sentence.activations.input),
             false => space.seen(&Matrix::from_fn(sentence.tokens.len(), space.vectors.cols(), static_row)),
         };
-        let lens = lens(space, model, self.training.live());
+        let lens = lens(Tower::Sentence, space, model, self.training.live());
         let (of_source, own) = sentence.activations.blocks.split_at(model.architecture.source_blocks.len());
         let at_rest = std::iter::repeat_n(fixed, 1 + of_source.len());
         let after = own.iter().map(|block| Lens::see_through(lens.as_ref(), Matrix::clone(&block.output)));

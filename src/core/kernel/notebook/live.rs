@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use attune_engine::code::{Axis, Given, Labels, RunnableModel, Tensor, Variable};
 use attune_engine::numerics::Matrix;
+use attune_engine::numerics::attention::distances::DistanceForm;
 use attune_engine::numerics::block::BlockConfig;
 use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::model::{Activations, Architecture};
@@ -13,6 +14,7 @@ use attune_engine::quantity::{Entry, Index, Owner, OwnerKind, Quantity};
 use crate::kernel::sentence_pass::recorded::RecordedPass;
 use crate::kernel::values::sentence::Answers;
 use crate::kernel::values::space::StaticSpace;
+use crate::lesson::recorded::ONE_PASS;
 
 /// A name that every cell can read.
 #[derive(Clone, Debug, PartialEq)]
@@ -154,7 +156,7 @@ impl Live {
             Quantity::Temperature => Variable::number(name, self.temperature()),
             _ => Variable::tensor(name, self.tensor(*tensor)),
         };
-        match tensor.fixed() {
+        match self.recorded.as_ref().map_or(tensor.fixed(), |_| Some(ONE_PASS)) {
             Some(why) => Given::fixed(variable, why),
             None => Given::writable(variable),
         }
@@ -183,6 +185,9 @@ impl Live {
 
     /// Returns the meaning of a tensor in this model.
     fn meaning(&self, LiveTensor { quantity, block }: LiveTensor) -> String {
+        if quantity == Quantity::Static && self.recorded.is_some() {
+            return "the vector of each token where it first stands, before the first layer (V, D)".to_owned();
+        }
         let has_distances = self.config(block).is_some_and(|config| config.attention.distances.is_some());
         quantity.definition().meaning.replace("{scored}", scored(has_distances))
     }
@@ -217,7 +222,10 @@ impl Live {
     fn learned_axes(&self, id: TensorId) -> Vec<Axis> {
         let (rows, cols) = self.parameters.spec(id).map_or((1, 0), |spec| (spec.rows, spec.cols));
         match rows {
-            _ if id.name == TensorName::DistanceBias => distance_axes(rows, cols),
+            _ if id.name == TensorName::DistanceBias => {
+                let block = self.architecture.numbered_blocks().nth(id.block);
+                distance_axes(block.and_then(|(_, block)| block.attention.distances), rows, cols)
+            }
             1 => vec![Axis::plain(cols)],
             _ if id.name == TensorName::Embedding => vec![Axis::labelled(self.words.clone()), Axis::plain(cols)],
             rows => vec![Axis::plain(rows), Axis::plain(cols)],
@@ -254,10 +262,48 @@ pub fn scored(has_distances: bool) -> &'static str {
     if has_distances { "scaled, with distances added, and masked" } else { "scaled and masked" }
 }
 
+/// The distances from a query to a key that read a column of `B`; negative if the key is to the left. Those of a bucket
+/// are several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ColumnDistances {
+    pub nearest: isize,
+    pub furthest: isize,
+    /// The bucket, if distances have buckets, and whether it has all that are further away too.
+    pub bucket: Option<(usize, bool)>,
+}
+
+impl ColumnDistances {
+    /// Returns the distances of a column of so many; `form` is that of the block.
+    pub fn of(form: Option<DistanceForm>, col: usize, cols: usize) -> Self {
+        let Some((form, buckets)) = form.and_then(|form| Some((form, form.buckets?))) else {
+            let distance = col as isize - cols as isize / 2;
+            return Self { nearest: distance, furthest: distance, bucket: None };
+        };
+        let itself = form.tokens - 1;
+        let in_bucket = (0..form.count()).filter(|&distance| form.column_of(distance) == col);
+        let distances = in_bucket.map(|distance| distance as isize - itself as isize);
+        // Where later keys have no buckets of their own, the mask hides them.
+        let mut seen: Vec<isize> = distances.filter(|distance| buckets.both_directions || *distance <= 0).collect();
+        seen.sort_by_key(|distance| distance.unsigned_abs());
+        let [nearest, furthest] = [seen.first(), seen.last()].map(|distance| distance.copied().unwrap_or_default());
+        let is_last = furthest.unsigned_abs() == itself;
+        Self { nearest, furthest, bucket: Some((col, is_last)) }
+    }
+
+    /// Writes the distances: `-2`; `-8…-11`; `-91…`.
+    pub fn label(self) -> String {
+        let nearest = distance_label(self.nearest);
+        match self.bucket {
+            Some((_, true)) => format!("{nearest}…"),
+            Some(_) if self.nearest != self.furthest => format!("{nearest}…{}", distance_label(self.furthest)),
+            _ => nearest,
+        }
+    }
+}
+
 /// Returns the axes of `B`: heads, unless there is only one, and distances.
-fn distance_axes(heads: usize, distances: usize) -> Vec<Axis> {
-    let furthest = distances as isize / 2;
-    let distances: Vec<String> = (-furthest..=furthest).map(distance_label).collect();
+fn distance_axes(form: Option<DistanceForm>, heads: usize, columns: usize) -> Vec<Axis> {
+    let distances: Vec<String> = (0..columns).map(|col| ColumnDistances::of(form, col, columns).label()).collect();
     let heads: Vec<String> = (0..heads).map(head_label).collect();
     let axes = [heads, distances].map(|labels| Axis::labelled(labels.into()));
     axes.into_iter().filter(|axis| axis.len > 1).collect()

@@ -5,17 +5,19 @@
 //! from all others (Heimersheim & Turner 2023; Xiao et al. 2023, arXiv 2309.17453).
 
 use std::ops::{Range, RangeFrom};
+use std::sync::Arc;
 
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::model::cost::pass_bytes;
-use attune_engine::numerics::model::{Activations, AttentionModel, Sequences};
+use attune_engine::numerics::model::{Activations, AttentionModel, Sequences, Tower};
 use attune_engine::numerics::parallel::{available, map};
 use attune_engine::numerics::params::Parameters;
 use attune_engine::numerics::projection::Lens;
 use attune_engine::numerics::spread::Spread;
 use attune_engine::numerics::vectors::centroid;
 
+use crate::kernel::sentence_pass::sentence::SentenceFrame;
 use crate::kernel::values::space::SharedScale;
 
 /// Index of the embedding among the states of a token, after the static vector.
@@ -36,14 +38,14 @@ pub struct Layers<'a> {
 }
 
 impl Layers<'_> {
-    /// Returns the norm that is applied to the states of all layers, with the weights in use.
-    pub fn lens(&self) -> Option<Lens> {
-        self.scale.and_then(|scale| scale.lens_of_layers(&self.model.architecture, self.parameters))
+    /// Returns the norm that is applied to the states of all layers of a tower, with the weights in use.
+    pub fn lens(&self, tower: Tower) -> Option<Lens> {
+        self.scale.and_then(|scale| scale.lens_of_layers(tower, &self.model.architecture, self.parameters))
     }
 
     /// Returns the spread of the states in some sentences, or `None` if there are no states. No pass is kept.
-    pub fn spread(&self, sentences: impl Iterator<Item = (Sequences, Activations<f32>)>) -> Option<Spread> {
-        let states = |(input, activations): (Sequences, _)| self.states(&input, &activations, first(&input)..);
+    pub fn spread(&self, sentences: impl Iterator<Item = (Arc<SentenceFrame>, Activations<f32>)>) -> Option<Spread> {
+        let states = |(frame, activations): (Arc<SentenceFrame>, _)| self.states_of_towers(&frame, &activations);
         self.spread_of_states(sentences.flat_map(states).collect())
     }
 
@@ -53,15 +55,23 @@ impl Layers<'_> {
     }
 
     /// Returns the spread of the states in some sentences, after passing them through the model.
-    pub fn spread_of_inputs(&self, inputs: &[Sequences]) -> Option<Spread> {
-        let states = |input: &Sequences| {
-            let activations = Activations::of(self.model, self.parameters, input, None, &Interventions::default());
-            self.states(input, &activations, first(input)..)
+    pub fn spread_of_frames(&self, frames: &[SentenceFrame]) -> Option<Spread> {
+        let states = |frame: &SentenceFrame| {
+            let activations = frame.activations(self.model, self.parameters, &Interventions::default());
+            self.states_of_towers(frame, &activations)
         };
-        let longest = inputs.iter().map(|input| input.words.len()).max().unwrap_or_default();
+        let tokens = |frame: &SentenceFrame| frame.tokens().len().max(frame.source_tokens().map_or(0, <[_]>::len));
+        let longest = frames.iter().map(tokens).max().unwrap_or_default();
         let fit = PASSES_BYTES_MAX / pass_bytes(&self.model.architecture, 0, longest).max(1.0);
-        let seen = map(inputs, PASSES_AT_ONCE.min(available()).min(fit as usize).max(1), states);
+        let seen = map(frames, PASSES_AT_ONCE.min(available()).min(fit as usize).max(1), states);
         self.spread_of_states(seen.into_iter().flatten().collect())
+    }
+
+    /// Returns the states of a sentence, and those of its source if there is one: both are shown in one basis.
+    fn states_of_towers(&self, frame: &SentenceFrame, activations: &Activations<f32>) -> Vec<Matrix<f32>> {
+        let own = (Tower::Sentence, frame.input());
+        let towers = std::iter::once(own).chain(frame.source().map(|source| (Tower::Source, source)));
+        towers.flat_map(|(tower, words)| self.states((tower, words), activations, first(words)..)).collect()
     }
 
     /// Returns the spread of one word in several sentences, with a point at the mean of the word's pieces in each, or
@@ -70,8 +80,9 @@ impl Layers<'_> {
         &self,
         sentences: impl Iterator<Item = (Sequences, Activations<f32>, Range<usize>)>,
     ) -> Option<Spread> {
+        let tower = self.model.architecture.tower_of_chosen();
         let middles = |(input, activations, pieces): (Sequences, Activations<f32>, Range<usize>)| {
-            let mut states = self.states(&input, &activations, pieces.start..);
+            let mut states = self.states((tower, &input), &activations, pieces.start..);
             // The embedding is left out, because senses are shown at the table and after each layer only.
             states.remove(EMBEDDING);
             let of_word: Vec<usize> = (0..pieces.len()).collect();
@@ -84,8 +95,13 @@ impl Layers<'_> {
         (count > 1 && width > 0).then(|| Spread::of(&Matrix::from_row_major(seen.len() / width, width, seen)))
     }
 
-    /// Returns the states of the tokens from one position on: static, before all layers, and after each layer.
-    fn states(&self, input: &Sequences, activations: &Activations<f32>, from: RangeFrom<usize>) -> Vec<Matrix<f32>> {
+    /// Returns the states of a tower's tokens from one position on: static, before all layers, and after each layer.
+    fn states(
+        &self,
+        (tower, input): (Tower, &Sequences),
+        activations: &Activations<f32>,
+        from: RangeFrom<usize>,
+    ) -> Vec<Matrix<f32>> {
         let (count, width) = (input.words.len(), self.model.architecture.width);
         let first = from.start;
         let from_first =
@@ -93,8 +109,8 @@ impl Layers<'_> {
         let table = &self.model.embedding;
         let words = from_first(&|i, j| input.words[i].map_or(0.0, |word| table.get(word, j)));
         let words = Lens::see_through(self.scale.map(|scale| &scale.lens), words);
-        let lens = self.lens();
-        let layers = activations.states(&self.model.architecture);
+        let lens = self.lens(tower);
+        let layers = activations.states_of(tower, &self.model.architecture);
         let layers = layers.map(|state| Lens::see_through(lens.as_ref(), from_first(&|i, j| state.get(i, j))));
         std::iter::once(words).chain(layers).collect()
     }

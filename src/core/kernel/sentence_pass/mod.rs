@@ -27,7 +27,7 @@ use self::interventions::{check_gain, check_temperature};
 use self::passes::Passes;
 use self::senses::{SenseCache, SenseInput, SenseList, SenseModel, Senses};
 use self::sentence::{Sentence, SentenceFrame, token};
-use crate::kernel::objective::Rewriter;
+use crate::kernel::targets::Targets;
 use crate::kernel::training::Training;
 use crate::kernel::values::sentence::{Generated, SentenceSnapshot, Token, cannot_generate_words, check_generates};
 use crate::kernel::values::space::{Basis, StaticSpace};
@@ -56,8 +56,8 @@ pub struct SentencePass {
     /// One word in the sentences of a list.
     senses: Senses,
     interventions: Arc<Interventions<f32>>,
-    /// The rule that makes the target if the sentence is a source.
-    rewriter: Option<Arc<Rewriter>>,
+    /// What makes the target if the sentence is a source.
+    targets: Option<Arc<Targets>>,
     written: Option<WrittenWords>,
     generator: Generator,
 }
@@ -80,14 +80,14 @@ struct WrittenWords {
 }
 
 impl SentencePass {
-    pub fn new(lesson: &Lesson, space: &Arc<StaticSpace>, sentence: Sentence) -> Self {
-        let rewriter = Rewriter::of(&lesson.model.objective, &space.vocabulary).map(Arc::new);
+    pub fn new(lesson: &Lesson, space: &Arc<StaticSpace>, training: &Training, sentence: Sentence) -> Self {
+        let targets = Targets::of(lesson, &space.vocabulary, training.network(), training.start()).map(Arc::new);
         Self {
-            frame: Arc::new(SentenceFrame::new(sentence, space, rewriter.as_deref())),
+            frame: Arc::new(SentenceFrame::new(sentence, space, targets.as_deref())),
             interventions: Arc::new(interventions::none(&lesson.model.architecture)),
             second: None,
             senses: Senses::default(),
-            rewriter,
+            targets,
             written: None,
             generator: stream(lesson.seed, Stream::Generation),
             space: space.clone(),
@@ -122,7 +122,7 @@ impl SentencePass {
     /// Shows a sentence with its interventions, and returns the earlier ones.
     pub fn restore(&mut self, (sentence, interventions): SentenceState) -> SentenceState {
         self.written = None;
-        let frame = SentenceFrame::after(Some(&self.frame), sentence, &self.space, self.rewriter.as_deref());
+        let frame = SentenceFrame::after(Some(&self.frame), sentence, &self.space, self.targets.as_deref());
         let before = std::mem::replace(&mut self.frame, Arc::new(frame));
         (before.sentence.clone(), self.set_interventions(interventions))
     }
@@ -144,7 +144,7 @@ impl SentencePass {
     }
 
     fn frame_of(&self, sentence: Sentence) -> Arc<SentenceFrame> {
-        Arc::new(SentenceFrame::new(sentence, &self.space, self.rewriter.as_deref()))
+        Arc::new(SentenceFrame::new(sentence, &self.space, self.targets.as_deref()))
     }
 
     pub fn second(&self) -> Option<&Sentence> {
@@ -162,7 +162,12 @@ impl SentencePass {
 
     /// Prepares the list of senses for the lesson of the pass.
     pub fn read_senses(&mut self, lesson: &Lesson) {
-        let frame = |sentence| SentenceFrame::without_points(sentence, &self.space, self.rewriter.as_deref());
+        let targets = self.targets.as_deref();
+        // What the model writes changes nothing in the source, where the word is sought.
+        let frame = |sentence: Sentence| {
+            let target = sentence.target.clone().or_else(|| Some(Arc::new(targets?.begun())));
+            SentenceFrame::without_points(Sentence { target, ..sentence }, &self.space, targets)
+        };
         self.senses.read(lesson, &self.space.vocabulary, frame);
     }
 
@@ -188,11 +193,11 @@ impl SentencePass {
     /// Changes the space to one with other static vectors.
     pub fn set_space(&mut self, space: &Arc<StaticSpace>) {
         self.space = space.clone();
-        let rewriter = self.rewriter.as_deref();
+        let targets = self.targets.as_deref();
         let again = |frame: &Arc<SentenceFrame>| {
             // Only what was read of a recording is the same among other words.
             let before = frame.recorded().map(|_| &**frame);
-            Arc::new(SentenceFrame::after(before, frame.sentence.clone(), space, rewriter))
+            Arc::new(SentenceFrame::after(before, frame.sentence.clone(), space, targets))
         };
         (self.frame, self.second) = (again(&self.frame), self.second.as_ref().map(again));
     }
@@ -277,15 +282,13 @@ impl SentencePass {
     ) -> Result<Patch<f32>, String> {
         let (model, live) = (training.network(), training.live());
         let second = self.second.as_ref().ok_or("there is no second sentence from which to take a vector")?;
-        let (first_block, blocks) = (model.architecture.source_blocks.len(), model.architecture.blocks.len());
-        if !(first_block..first_block + blocks).contains(&block) {
-            return Err(format!(
-                "there is no such layer; the sentence goes through layers {} to {}",
-                first_block + 1,
-                first_block + blocks
-            ));
+        let layers = model.architecture.numbered_blocks().count();
+        if block >= layers {
+            return Err(format!("there is no such layer; the last is layer {layers}"));
         }
-        for (which, at, count) in [("", position, self.tokens().len()), ("second ", from, second.tokens().len())] {
+        let tower = model.architecture.tower_of(block);
+        let counts = [self.frame.tokens_of(tower).len(), second.tokens_of(tower).len()];
+        for (which, at, count) in [("", position, counts[0]), ("second ", from, counts[1])] {
             if at >= count {
                 let at = at.saturating_add(1);
                 return Err(format!("the {which}sentence has {count} tokens, so there is no token {at}"));
@@ -305,13 +308,13 @@ impl SentencePass {
 
     /// Prepares another sentence, which is not shown, with the interventions that can be applied to any sentence.
     pub fn beside(&self, sentence: Sentence) -> (Arc<SentenceFrame>, Interventions<f32>) {
-        let frame = SentenceFrame::without_points(sentence, &self.space, self.rewriter.as_deref());
+        let frame = SentenceFrame::without_points(sentence, &self.space, self.targets.as_deref());
         (Arc::new(frame), self.for_any_sentence())
     }
 
-    /// Returns the lesson's rule that makes a target from a source.
-    pub fn rewriter(&self) -> Option<&Arc<Rewriter>> {
-        self.rewriter.as_ref()
+    /// Returns what makes a target from a source.
+    pub fn targets(&self) -> Option<&Arc<Targets>> {
+        self.targets.as_ref()
     }
 
     pub fn frame(&self) -> &Arc<SentenceFrame> {
@@ -341,7 +344,7 @@ impl SentencePass {
             check_temperature(sampling.temperature)?;
         }
         let chosen = &self.frame.sentence.words[..];
-        let (prompt, source) = if self.rewriter.is_some() { (&[][..], Some(chosen)) } else { (chosen, None) };
+        let (prompt, source) = if self.targets.is_some() { (&[][..], Some(chosen)) } else { (chosen, None) };
         let live = training.live();
         let words = training.network().go_on(live, prompt, source, count, choice, &mut self.generator);
         self.written = Some(WrittenWords { words: words.map_err(cannot_generate_words)?, choice, by: live.clone() });
@@ -354,18 +357,18 @@ impl SentencePass {
         self.frame.run(&cache.stage, &self.space, training.network(), live, trained, &self.interventions)
     }
 
-    /// Returns the forward passes of both sentences with their inputs.
-    pub fn passes(&self, cache: &PassCache, training: &Training) -> Vec<(Sequences, Activations<f32>)> {
+    /// Returns the forward passes of both sentences.
+    pub fn passes(&self, cache: &PassCache, training: &Training) -> Vec<(Arc<SentenceFrame>, Activations<f32>)> {
         let pass = |frame: &Arc<SentenceFrame>, passes: &Passes, interventions: &Arc<Interventions<f32>>| {
             let pass = passes.forward(frame, training.network(), (training.live(), interventions));
-            (frame.input().clone(), pass.activations.clone())
+            (frame.clone(), pass.activations.clone())
         };
         let interventions = Arc::new(self.for_any_sentence());
         let second = self.second.as_ref().map(|second| pass(second, &cache.second, &interventions));
         std::iter::once(pass(&self.frame, &cache.stage, &self.interventions)).chain(second).collect()
     }
 
-    /// Returns the passes of the sentences in the list of senses, each with the word's pieces. They are computed one
+    /// Returns the passes of the sentences in the list of senses, each with the words that have it and the word's pieces. They are computed one
     /// after the other, as the iterator advances.
     pub fn passes_of_senses(
         &self,
@@ -375,9 +378,9 @@ impl SentencePass {
         let inputs = self.senses.inputs().into_iter();
         let pass = move |of: &SenseInput<'_>| match of.recorded {
             Some(pass) => pass.activations.clone(),
-            None => Activations::of(training.network(), training.live(), of.input, None, &interventions),
+            None => Activations::of(training.network(), training.live(), of.input, of.source, &interventions),
         };
-        inputs.map(move |of| (of.input.clone(), pass(&of), of.pieces))
+        inputs.map(move |of| (of.source.unwrap_or(of.input).clone(), pass(&of), of.pieces))
     }
 
     /// Returns the forward pass of the second sentence, as [`Self::run`] does, without the interventions that belong to

@@ -17,7 +17,7 @@ use attune_engine::numerics::vectors::add_scaled;
 use attune_engine::pretrained::Refusal;
 use attune_engine::quantity::Quantity;
 use attune_engine::recording::parts::Part;
-use attune_engine::recording::{Attention, RecordedText, Recording};
+use attune_engine::recording::{Attention, RecordedText, Recording, mixes};
 
 use crate::kernel::values::sentence::{Answers, PieceText, TextPiece, Token, likeliest};
 pub use crate::lesson::recorded::STRETCH;
@@ -276,14 +276,14 @@ impl Reader<'_> {
 
     fn answers(&mut self) -> Arc<Answers> {
         let Some(tensor) = self.towers.logits() else {
-            return Arc::new(Answers { logits: Matrix::zeros(0, 0), likeliest: Vec::new() });
+            return Arc::new(Answers { logits: Matrix::zeros(0, 0), likeliest: Vec::new(), never: Vec::new() });
         };
         let is_whole = tensor.shape[0] == 1;
         let rows = if is_whole { 0..1 } else { self.place.tokens(false) };
         let read = self.recording().rows(tensor, 0, rows.clone());
         let logits = self.taken(read, rows.len(), tensor.shape[1]);
-        let likeliest = (0..logits.rows()).map(|row| likeliest(logits.row(row))).collect();
-        Arc::new(Answers { logits, likeliest })
+        let likeliest = (0..logits.rows()).map(|row| likeliest(logits.row(row), &[])).collect();
+        Arc::new(Answers { logits, likeliest, never: Vec::new() })
     }
 
     /// Reads a block, of which the number among all and the layer are given.
@@ -364,11 +364,11 @@ impl Reader<'_> {
             let weights = self.taken(weights, queries.len(), all);
             seen.iter_mut().zip(weights.flat()).for_each(|(seen, weight)| *seen |= *weight > 0.0);
             let value = self.shared(attention, Part::Values, head, 0..all);
-            let mix = product(&weights, &value);
+            let mix = mixes(&weights, &value);
             let shown = weights.top_columns(queries.len(), &keys);
-            let value = part_of_rows(&value, &keys);
+            let value = value.rows_in(&keys);
             if keys.len() < all {
-                read.of_stretch.push(product(&shown, &value));
+                read.of_stretch.push(mixes(&shown, &value));
             }
             read.heads.push(HeadActivations {
                 query: self.shared(attention, Part::Queries, head, queries.clone()),
@@ -383,15 +383,17 @@ impl Reader<'_> {
         for (number, head) in read.heads.iter_mut().enumerate() {
             // All keys are in memory for one head at a time.
             head.key = self.shared(attention, Part::Keys, number, 0..all);
-            let scores = self.scores(attention, number, &queries, &seen);
-            let is_seen = |at: usize| if seen[at] { 0.0 } else { f32::NEG_INFINITY };
-            let unknown = || Matrix::from_fn(queries.len(), all, |query, key| is_seen(query * all + key));
-            head.scores = scores.clone().unwrap_or_else(unknown);
-            if scores.is_some() {
-                read.arithmetic.push(self.arithmetic(attention, number, head, &queries).of_keys(&keys));
-            }
-            head.scores = head.scores.top_columns(queries.len(), &keys);
-            head.key = part_of_rows(&head.key, &keys);
+            head.scores = match self.scores(attention, number, &queries, &seen) {
+                Some(scores) => {
+                    head.scores = scores;
+                    read.arithmetic.push(self.arithmetic(attention, number, head, &queries).of_keys(&keys));
+                    head.scores.top_columns(queries.len(), &keys)
+                }
+                None => Matrix::from_fn(queries.len(), keys.len(), |query, key| {
+                    if seen[query * all + keys.start + key] { 0.0 } else { f32::NEG_INFINITY }
+                }),
+            };
+            head.key = head.key.rows_in(&keys);
         }
         read.has_scores = read.arithmetic.len() == read.heads.len();
         if !read.has_scores {
@@ -532,29 +534,6 @@ fn exchanged(heads: &mut [HeadActivations<f32>], mixes: Vec<Matrix<f32>>) -> Vec
     heads.iter_mut().zip(mixes).map(|(head, mix)| std::mem::replace(&mut head.mix, mix)).collect()
 }
 
-fn part_of_rows(matrix: &Matrix<f32>, rows: &Range<usize>) -> Matrix<f32> {
-    Matrix::from_fn(rows.len(), matrix.cols(), |row, col| matrix.get(rows.start + row, col))
-}
-
-/// `A V`, summed in double precision as a recording's trace has it.
-fn product(weights: &Matrix<f32>, values: &Matrix<f32>) -> Matrix<f32> {
-    let mut mixes = Matrix::zeros(weights.rows(), values.cols());
-    if values.cols() == 0 {
-        return mixes;
-    }
-    let values = values.cast::<f64>();
-    let mut sum = vec![0.0; values.cols()];
-    for query in 0..weights.rows() {
-        sum.fill(0.0);
-        for (key, weight) in weights.row(query).iter().enumerate() {
-            let terms = sum.iter_mut().zip(values.row(key));
-            terms.for_each(|(sum, value)| *sum += f64::from(*weight) * value);
-        }
-        mixes.row_mut(query).iter_mut().zip(&sum).for_each(|(to, sum)| *to = *sum as f32);
-    }
-    mixes
-}
-
 impl TowerTokens<'_> {
     /// A token of which no text is known: a word of its own.
     fn piece(&self, at: usize) -> TextPiece {
@@ -571,7 +550,9 @@ impl PieceText {
         let words = words(towers, tokens.len(), special);
         let rows = &place.model.rows(place.text).own;
         let shown: Vec<&str> = rows.iter().map(|row| place.model.vocabulary[*row].as_str()).collect();
-        let is_added = |at: usize| special.binary_search(&at).is_ok();
+        // What is in no word was added, even where nothing says so.
+        let has_words = words.iter().any(Option::is_some);
+        let is_added = |at: usize| special.binary_search(&at).is_ok() || (has_words && words[at].is_none());
         let found = text.and_then(|text| Some((text.to_owned(), places_in(text, &shown, &is_added)?)));
         let (text, bytes) = found.unwrap_or_else(|| made_of(&shown, &words, &is_added));
         let piece = |(at, bytes): (usize, Range<usize>)| TextPiece {

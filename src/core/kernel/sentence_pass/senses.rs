@@ -15,7 +15,7 @@ use attune_engine::messages::nearest;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::attention::Mask;
 use attune_engine::numerics::model::activations::Interventions;
-use attune_engine::numerics::model::{Activations, AttentionModel, Sequences};
+use attune_engine::numerics::model::{Activations, Architecture, AttentionModel, Sequences};
 use attune_engine::numerics::params::Parameters;
 use attune_engine::numerics::projection::{Lens, LensProjection};
 use attune_engine::numerics::senses::{SenseScores, baseline, cosines};
@@ -142,8 +142,8 @@ struct ReadSentence {
     input: Sequences,
     tokens: Vec<Token>,
     pieces: Option<Arc<PieceText>>,
-    /// Whether the sentence is a source from which the model writes another one.
-    is_source: bool,
+    /// The source, if the model writes the input from one. Then the tokens are the source's, in which the word is sought.
+    source: Option<Sequences>,
     /// The recorded pass, of a text of a recording.
     recorded: Option<Arc<RecordedPass>>,
 }
@@ -151,6 +151,7 @@ struct ReadSentence {
 /// A sentence with the word as a model reads it.
 pub struct SenseInput<'a> {
     pub input: &'a Sequences,
+    pub source: Option<&'a Sequences>,
     /// The recorded pass, of a text of a recording.
     pub recorded: Option<&'a RecordedPass>,
     /// The word's pieces.
@@ -203,7 +204,8 @@ impl Senses {
         };
         self.read = list.sentences.iter().take(MEASURED_MAX).map(of_text).collect();
         self.word_fault = check_word(&list.word, lesson, vocabulary).err().map(Arc::from);
-        let blocks = &lesson.model.architecture.blocks;
+        let Architecture { source_blocks, blocks, .. } = &lesson.model.architecture;
+        let blocks = if source_blocks.is_empty() { blocks } else { source_blocks };
         let is_causal = !blocks.is_empty() && blocks.iter().all(|block| block.attention.mask == Mask::Causal);
         let is_sought = !list.word.is_empty() && self.word_fault.is_none();
         let row = |(index, sentence): (usize, &SenseSentence)| match self.read.get(index) {
@@ -262,8 +264,9 @@ impl Senses {
     /// Returns the inputs of the sentences with the word, and the word's pieces, while they are shown.
     pub fn inputs(&self) -> Vec<SenseInput<'_>> {
         let read = self.found().filter_map(|(_, read, pieces)| {
-            let ReadSentence { input, recorded, .. } = read.sentence.as_ref().ok()?;
-            Some(SenseInput { input, recorded: recorded.as_deref(), pieces: pieces.clone() })
+            let ReadSentence { input, source, recorded, .. } = read.sentence.as_ref().ok()?;
+            let (source, recorded) = (source.as_ref(), recorded.as_deref());
+            Some(SenseInput { input, source, recorded, pieces: pieces.clone() })
         });
         read.filter(|_| self.is_on).collect()
     }
@@ -298,9 +301,9 @@ impl ReadSentence {
     fn of(frame: &SentenceFrame) -> Self {
         Self {
             input: frame.input().clone(),
-            tokens: frame.tokens().to_vec(),
+            source: frame.source().cloned(),
+            tokens: frame.source_tokens().unwrap_or(frame.tokens()).to_vec(),
             pieces: frame.sentence.text.clone(),
-            is_source: frame.source_tokens().is_some(),
             recorded: frame.recorded().cloned(),
         }
     }
@@ -317,8 +320,7 @@ impl ReadSentence {
     /// Returns the tokens for the baseline, each with its position and its word. Left out are tokens that the tokenizer
     /// added, and the first, which is far from all others in many models.
     fn compared(&self) -> impl Iterator<Item = (usize, Option<usize>)> {
-        let is_added = |token: &Token| token.piece.as_ref().is_some_and(|piece| piece.is_added);
-        let tokens = self.tokens.iter().enumerate().skip(1).filter(move |(_, token)| !is_added(token));
+        let tokens = self.tokens.iter().enumerate().skip(1).filter(|(_, token)| !token.is_added());
         tokens.map(|(at, token)| (at, token.word))
     }
 }
@@ -330,11 +332,6 @@ impl ReadText {
             Ok(sentence) => sentence,
             Err(why) => return SenseRow::LeftOut(why.clone()),
         };
-        if sentence.is_source {
-            return SenseRow::LeftOut(
-                "this model reads one sentence and writes another, so it cannot compare senses".to_owned(),
-            );
-        }
         if !is_sought {
             return SenseRow::Waiting;
         }
@@ -387,17 +384,20 @@ impl Run {
     }
 
     fn add(&mut self, read: Arc<ReadText>, with: &SenseModel) {
-        let Ok(ReadSentence { input, recorded, .. }) = &read.sentence else { return };
+        let Ok(ReadSentence { input, source, recorded, .. }) = &read.sentence else { return };
+        let architecture = &with.model.architecture;
+        let tower = architecture.tower_of_chosen();
         if let Some(pass) = recorded {
-            let states = pass.activations.states(&with.model.architecture).cloned().collect();
+            let states = pass.activations.states_of(tower, architecture).cloned().collect();
             self.states.push((read, states));
             return;
         }
         let SenseModel { space, model, parameters, interventions } = with;
-        let row = |i: usize, j: usize| input.words[i].map_or(0.0, |word| space.vectors.get(word, j));
-        let words = Matrix::from_fn(input.words.len(), space.vectors.cols(), row);
-        let activations = Activations::of(model, parameters, input, None, interventions);
-        let behind = activations.blocks.iter().map(|block| Matrix::clone(&block.output));
+        let chosen = source.as_ref().unwrap_or(input);
+        let row = |i: usize, j: usize| chosen.words[i].map_or(0.0, |word| space.vectors.get(word, j));
+        let words = Matrix::from_fn(chosen.words.len(), space.vectors.cols(), row);
+        let activations = Activations::of(model, parameters, input, source.as_ref(), interventions);
+        let behind = activations.states_of(tower, architecture).skip(1).cloned();
         let states = std::iter::once(words).chain(behind).collect();
         self.states.push((read, states));
     }
@@ -443,7 +443,8 @@ impl MeasuredSenses {
     /// pieces.
     fn shares(&self, with: &SenseModel) -> TokenShares {
         let SenseModel { space, model, .. } = *with;
-        let (behind, places) = (lens(space, model, &self.parameters), self.places());
+        let tower = model.architecture.tower_of_chosen();
+        let (behind, places) = (lens(tower, space, model, &self.parameters), self.places());
         let of_layer = |(layer, of): (usize, &SenseLayer)| {
             let seen =
                 if layer == 0 { space.seen(&of.pieces) } else { Lens::see_through(behind.as_ref(), of.pieces.clone()) };
@@ -457,7 +458,8 @@ impl MeasuredSenses {
     fn points(&self, with: &SenseModel) -> Vec<Matrix<f32>> {
         let SenseModel { space, model, .. } = *with;
         let words = LensProjection::new(&space.projection, space.scale().map(|scale| scale.lens.clone()));
-        let (behind, places) = (sight(space, model, &self.parameters), self.places());
+        let tower = model.architecture.tower_of_chosen();
+        let (behind, places) = (sight(tower, space, model, &self.parameters), self.places());
         let of_layer = |(layer, SenseLayer { pieces, .. }): (usize, &SenseLayer)| {
             middles(&if layer == 0 { words.points(pieces) } else { behind.points(pieces) }, &places)
         };

@@ -11,24 +11,25 @@ use attune_engine::numerics::block::BlockConfig;
 use attune_engine::numerics::contributions::Contributions;
 use attune_engine::numerics::model::activations::{Arithmetic, distance_scores};
 use attune_engine::numerics::model::activations::{BlockActivations, HeadActivations, Interventions};
-use attune_engine::numerics::model::{Activations, Architecture, AttentionModel, Sequences};
+use attune_engine::numerics::model::{Activations, Architecture, AttentionModel, Sequences, Tower};
 use attune_engine::numerics::params::{Parameters, TensorName};
 use attune_engine::numerics::projection::{Lens, LensProjection};
-use attune_engine::pretrained::folder::ModelFolder;
+use attune_engine::pretrained::folder::{ModelFolder, PAIR};
 use attune_engine::pretrained::tokenizer as pretrained;
 use attune_engine::pretrained::tokenizer::Origin;
+use serde::{Deserialize, Serialize};
 
-use crate::kernel::objective::Rewriter;
 use crate::kernel::sentence_pass::axes::Layers;
 use crate::kernel::sentence_pass::near::near;
 use crate::kernel::sentence_pass::recorded::{RecordedPass, RecordedPlace};
+use crate::kernel::targets::{Target, Targets};
 use crate::kernel::values::sentence::{PieceText, START, TextPiece, Token};
 use crate::kernel::values::space::{Neighbours, StaticSpace, index_of, rows_of};
 use crate::lesson::issue::shorten;
 use crate::lesson::limits::{pieces_max, too_many_pieces};
 use crate::lesson::opened::first_ids;
 use crate::lesson::recorded::{ONE_PASS, RecordedModel};
-use crate::lesson::schema::{Lesson, StaticEmbedding};
+use crate::lesson::schema::{Lesson, Objective, StaticEmbedding};
 use crate::lesson::text::tokenize;
 
 /// A sentence that can be run, of words of the vocabulary, whose number is within limits.
@@ -40,6 +41,8 @@ pub struct Sentence {
     pub words: Vec<usize>,
     /// The text from which it was read, for a model that reads pieces of words.
     pub text: Option<Arc<PieceText>>,
+    /// The target, if the sentence is a source whose target the model writes or the learner types.
+    pub target: Option<Arc<Target>>,
     /// The text of a recording that it is.
     pub recorded: Option<RecordedPlace>,
 }
@@ -47,27 +50,29 @@ pub struct Sentence {
 impl Sentence {
     /// Some rows of the vocabulary.
     pub fn of_rows(words: Vec<usize>) -> Self {
-        Self { index: None, words, text: None, recorded: None }
+        Self { index: None, words, text: None, target: None, recorded: None }
     }
 
-    /// Returns the input of a model without a source.
-    pub fn input(&self) -> Sequences {
-        with_segments(Sequences::one(&self.words), self.text.as_deref())
+    /// Returns whether the learner chose the same: what the model writes from the same source does not count.
+    pub fn is_same_choice(&self, other: &Self) -> bool {
+        self.own_target() == other.own_target()
+            && Self { target: None, ..self.clone() } == Self { target: None, ..other.clone() }
     }
-}
 
-/// Returns the sequence that a model reads for a learner's sentence, and the source, if it has one.
-///
-/// For a model with a source, the sentence is the source, and the sequence is its target by the lesson's rule. As in
-/// training, each word is predicted from those before it, so that the answer at each position can be compared with the
-/// right one. Free generation by the model is a [`SentenceCommand::Generate`].
-fn sequences(words: &[usize], rewriter: Option<&Rewriter>) -> (Sequences, Option<Sequences>) {
-    let Some(rewriter) = rewriter else { return (Sequences::one(words), None) };
-    let target = rewriter.target(words);
-    let before = target.split_last().map_or(&[][..], |(_, before)| before).iter().copied().map(Some);
-    let mut input = Sequences::default();
-    input.push(std::iter::once(None).chain(before), 0);
-    (input, Some(Sequences::one(words)))
+    fn own_target(&self) -> Option<&Target> {
+        self.target.as_deref().filter(|target| !target.is_written)
+    }
+
+    /// Returns the sequence that the model reads, and the source, if there is one. Free generation by the model is a
+    /// [`SentenceCommand::Generate`](crate::kernel::command::SentenceCommand::Generate).
+    fn sequences(&self, target: Option<&Target>) -> (Sequences, Option<Sequences>) {
+        let Some(target) = target else {
+            return (with_segments(Sequences::one(&self.words), self.text.as_deref()), None);
+        };
+        let mut input = Sequences::default();
+        input.push(target.words.iter().copied(), 0);
+        (input, Some(Sequences::one(&self.words)))
+    }
 }
 
 /// The parts of a snapshot that depend only on the sentence and the space.
@@ -86,19 +91,19 @@ pub struct SentenceFrame {
 }
 
 impl SentenceFrame {
-    pub fn new(sentence: Sentence, space: &StaticSpace, rewriter: Option<&Rewriter>) -> Self {
-        Self::after(None, sentence, space, rewriter)
+    pub fn new(sentence: Sentence, space: &StaticSpace, targets: Option<&Targets>) -> Self {
+        Self::after(None, sentence, space, targets)
     }
 
     /// Prepares a sentence as [`Self::new`] does, after another sentence of the same space, whose neighbours of common
     /// words are reused.
-    pub fn after(before: Option<&Self>, sentence: Sentence, space: &StaticSpace, rewriter: Option<&Rewriter>) -> Self {
+    pub fn after(before: Option<&Self>, sentence: Sentence, space: &StaticSpace, targets: Option<&Targets>) -> Self {
         if let Some(place) = &sentence.recorded {
             let pass = before.and_then(Self::recorded).filter(|pass| pass.place == *place).cloned();
             let pass = pass.unwrap_or_else(|| Arc::new(RecordedPass::read(place)));
             return Self::with_recorded_points(sentence, pass, space);
         }
-        let frame = Self::without_points(sentence, space, rewriter);
+        let frame = Self::without_points(sentence, space, targets);
         let words = &frame.input.words;
         let nothing = space.projection.points(&space.seen(&Matrix::zeros(1, space.vectors.cols())));
         let points = |sequences: &Sequences| {
@@ -160,17 +165,24 @@ impl SentenceFrame {
 
     /// Prepares a sentence that is not shown, without neighbours, because finding them takes long in a large
     /// vocabulary.
-    pub fn without_points(sentence: Sentence, space: &StaticSpace, rewriter: Option<&Rewriter>) -> Self {
+    pub fn without_points(mut sentence: Sentence, space: &StaticSpace, targets: Option<&Targets>) -> Self {
         if let Some(place) = &sentence.recorded {
             let pass = Arc::new(RecordedPass::read(place));
             return Self::of_recorded(sentence, pass);
         }
-        let (input, source) = sequences(&sentence.words, rewriter);
-        let of_input = tokens(&input, space);
-        let (input, of_input) = in_pieces(input, of_input, sentence.text.as_deref());
+        let target = sentence.target.clone().or_else(|| Some(Arc::new(targets?.target(&sentence.words))));
+        let (input, source) = sentence.sequences(target.as_deref());
+        let chosen = sentence.text.as_ref().map(|text| text.pieces.iter().cloned().map(Some).collect::<Vec<_>>());
+        let chosen = tokens(source.as_ref().unwrap_or(&input), chosen.as_deref().unwrap_or_default(), space);
+        let (of_input, source_tokens) = match &target {
+            Some(target) => (tokens(&input, &target.pieces, space), Some(chosen)),
+            None => (chosen, None),
+        };
+        // A rule makes the same target again.
+        sentence.target = target.filter(|_| targets.is_none_or(|targets| targets.rule().is_none()));
         Self {
             tokens: of_input,
-            source_tokens: source.as_ref().map(|source| tokens(source, space)),
+            source_tokens,
             input,
             source,
             start: Matrix::zeros(0, 0),
@@ -196,6 +208,14 @@ impl SentenceFrame {
         &self.tokens
     }
 
+    /// Returns the tokens that a tower reads.
+    pub fn tokens_of(&self, tower: Tower) -> &[Token] {
+        match tower {
+            Tower::Source => self.source_tokens.as_deref().unwrap_or_default(),
+            Tower::Sentence => &self.tokens,
+        }
+    }
+
     pub fn source_tokens(&self) -> Option<&[Token]> {
         self.source_tokens.as_deref()
     }
@@ -214,18 +234,24 @@ impl SentenceFrame {
     }
 }
 
-/// Returns the projection onto the picture, with the weights in use.
+/// Returns the projection of a tower's states onto the picture, with the weights in use.
 pub(super) fn sight<'a>(
+    tower: Tower,
     space: &'a StaticSpace,
     model: &AttentionModel<f32>,
     parameters: &Parameters<f32>,
 ) -> LensProjection<'a> {
-    LensProjection::new(&space.projection, lens(space, model, parameters))
+    LensProjection::new(&space.projection, lens(tower, space, model, parameters))
 }
 
-/// Returns the norm that is applied before the projection.
-pub(crate) fn lens(space: &StaticSpace, model: &AttentionModel<f32>, parameters: &Parameters<f32>) -> Option<Lens> {
-    Layers { model, parameters, scale: space.scale() }.lens()
+/// Returns the norm that is applied to a tower's states before the projection.
+pub(crate) fn lens(
+    tower: Tower,
+    space: &StaticSpace,
+    model: &AttentionModel<f32>,
+    parameters: &Parameters<f32>,
+) -> Option<Lens> {
+    Layers { model, parameters, scale: space.scale() }.lens(tower)
 }
 
 /// Returns the output of the last block; the norm after it is applied by the picture, if at all.
@@ -233,21 +259,14 @@ pub(super) fn last_state(activations: &Activations<f32>) -> &Matrix<f32> {
     activations.blocks.last().map_or(&activations.output, |block| &block.output)
 }
 
-fn tokens(sequences: &Sequences, space: &StaticSpace) -> Vec<Token> {
-    sequences.words.iter().map(|&word| token(word, space)).collect()
+/// Returns the tokens of a sequence, each with the part of a text that it is, if there is one.
+fn tokens(sequences: &Sequences, pieces: &[Option<TextPiece>], space: &StaticSpace) -> Vec<Token> {
+    let piece = |at: usize| pieces.get(at).cloned().flatten();
+    sequences.words.iter().enumerate().map(|(at, &word)| Token { piece: piece(at), ..token(word, space) }).collect()
 }
 
 pub fn token(word: Option<usize>, space: &StaticSpace) -> Token {
     Token { text: word.map_or_else(|| START.to_owned(), |word| space.vocabulary[word].clone()), word, piece: None }
-}
-
-/// Adds to each token the part of the text from which it was cut.
-fn in_pieces(input: Sequences, mut tokens: Vec<Token>, text: Option<&PieceText>) -> (Sequences, Vec<Token>) {
-    let Some(PieceText { pieces, .. }) = text else { return (input, tokens) };
-    for (token, piece) in tokens.iter_mut().zip(pieces) {
-        token.piece = Some(piece.clone());
-    }
-    (with_segments(input, text), tokens)
 }
 
 fn with_segments(input: Sequences, text: Option<&PieceText>) -> Sequences {
@@ -301,7 +320,7 @@ pub(super) fn contributions_of(
 }
 
 /// Greatest length of a text in bytes. A piece has about four, so a longer text has too many pieces in any case.
-const TEXT_BYTES_MAX: usize = 1 << 16;
+pub const TEXT_BYTES_MAX: usize = 1 << 16;
 
 impl Sentence {
     /// Reads a learner's text, which may be one of the lesson's sentences.
@@ -312,7 +331,7 @@ impl Sentence {
     pub fn read(text: &str, lesson: &Lesson, vocabulary: &[String]) -> Result<Self, String> {
         if let StaticEmbedding::Pretrained(model) = &lesson.static_embedding {
             let index = lesson.sentences.iter().position(|sentence| sentence.iter().eq([text]));
-            return Ok(Self { index, ..read_pieces(text, model)? });
+            return Ok(Self { index, ..read_text(text, model)? });
         }
         if let StaticEmbedding::Recording(model) = &lesson.static_embedding {
             let texts = || 0..model.recording.texts.len();
@@ -340,29 +359,41 @@ impl Sentence {
         model.check_text(text)?;
         let place = RecordedPlace::new(model.clone(), text, first);
         let (words, whole) = (place.words().to_vec(), place.piece_text());
-        Ok(Self { index: Some(text), words, text: whole.map(Arc::new), recorded: Some(place) })
+        Ok(Self { index: Some(text), text: whole.map(Arc::new), recorded: Some(place), ..Self::of_rows(words) })
     }
 
-    /// Reads one of the lesson's sentences, or returns `None` if there is none with this index.
-    pub fn of_lesson(lesson: &Lesson, vocabulary: &[String], index: usize) -> Option<Self> {
-        let words = lesson.sentences.get(index)?;
+    /// Reads one of the lesson's sentences.
+    ///
+    /// # Errors
+    /// In words for the learner, if there is none with this index, or it cannot be shown.
+    pub fn of_lesson(lesson: &Lesson, vocabulary: &[String], index: usize) -> Result<Self, String> {
+        let (number, count) = (index.saturating_add(1), lesson.sentences.len());
+        let none = || format!("there is no sentence {number}; the lesson has {count}");
+        let words = lesson.sentences.get(index).ok_or_else(none)?;
         let sentence = match &lesson.static_embedding {
-            StaticEmbedding::Pretrained(_) => Self::read(&words.join(" "), lesson, vocabulary).ok()?,
-            StaticEmbedding::Recording(model) => Self::of_recorded(model, index, 0).ok()?,
-            _ => Self::of_rows(rows_of(words, &index_of(vocabulary))?),
+            StaticEmbedding::Pretrained(_) => Self::read(&words.join(" "), lesson, vocabulary)?,
+            StaticEmbedding::Recording(model) => Self::of_recorded(model, index, 0)?,
+            _ => {
+                let rows = rows_of(words, &index_of(vocabulary));
+                Self::of_rows(rows.ok_or_else(|| format!("a word of sentence {number} is not in the vocabulary"))?)
+            }
         };
-        Some(Self { index: Some(index), ..sentence })
+        Ok(Self { index: Some(index), ..sentence })
+    }
+
+    /// Reads the lesson's sentences, as far as they can be shown.
+    pub fn all_of_lesson(lesson: &Lesson, vocabulary: &[String]) -> impl Iterator<Item = Self> {
+        (0..lesson.sentences.len()).filter_map(move |index| Self::of_lesson(lesson, vocabulary, index).ok())
     }
 
     /// Returns the sentence that is shown first: the lesson's first that can be read, or else some rows of the
     /// vocabulary.
     pub fn first(lesson: &Lesson, vocabulary: &[String]) -> Self {
-        let mut of_lesson = (0..lesson.sentences.len()).filter_map(|index| Self::of_lesson(lesson, vocabulary, index));
         let rows = || {
             let most = pieces_max(&lesson.model.architecture, vocabulary.len());
             first_ids(vocabulary.len(), most).collect()
         };
-        of_lesson.next().unwrap_or_else(|| Self::of_rows(rows()))
+        Self::all_of_lesson(lesson, vocabulary).next().unwrap_or_else(|| Self::of_rows(rows()))
     }
 
     /// Makes a sentence of rows of the vocabulary.
@@ -376,6 +407,72 @@ impl Sentence {
         check_count(ids.len(), &lesson.model.architecture, vocabulary.len())?;
         Ok(Self::of_rows(ids.to_vec()))
     }
+
+    /// Makes a source with a target of the learner's own. Ids of a target are read as they are, and a text behind the
+    /// start token.
+    ///
+    /// # Errors
+    /// In words for the learner, if one of them cannot be read, or the model has no such target.
+    pub fn of_pair(
+        source: &TextOrIds,
+        target: &TextOrIds,
+        lesson: &Lesson,
+        vocabulary: &[String],
+    ) -> Result<Self, PairFault> {
+        let model = lesson.static_embedding.pretrained().filter(|model| model.reads_source());
+        let model = model.ok_or_else(|| PairFault::Target(no_target(lesson)))?;
+        let of_ids = |ids: &[usize]| Self::of_ids(ids, lesson, vocabulary);
+        let of_target = |read: Self| Target::of_words(read.words.into_iter().map(Some).collect(), false);
+        let (read, target) = match (source, target) {
+            (TextOrIds::Text(source), TextOrIds::Text(target)) => {
+                let whole = format!("{source} {PAIR} {target}");
+                let (source, target) = (&whole[..source.len()], &whole[whole.len() - target.len()..]);
+                (read_pieces(&whole, source, model), read_target(&whole, target, model))
+            }
+            (TextOrIds::Text(source), TextOrIds::Ids(target)) => {
+                (read_pieces(source, source, model), of_ids(target).map(of_target))
+            }
+            (TextOrIds::Ids(source), TextOrIds::Text(target)) => {
+                // Without a text of the source, there is none for the places of the target's pieces.
+                let read = read_target(target, target, model);
+                (of_ids(source), read.map(|target| Target::of_words(target.words, false)))
+            }
+            (TextOrIds::Ids(source), TextOrIds::Ids(target)) => (of_ids(source), of_ids(target).map(of_target)),
+        };
+        let read = read.map_err(PairFault::Source)?;
+        Ok(Self { target: Some(Arc::new(target.map_err(PairFault::Target)?)), ..read })
+    }
+}
+
+/// What a learner wrote: a text, or rows of the vocabulary.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TextOrIds {
+    Text(String),
+    Ids(Vec<usize>),
+}
+
+/// The part of a source and its target that cannot be read, and why, in words for the learner.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PairFault {
+    Source(String),
+    Target(String),
+}
+
+impl PairFault {
+    pub fn words(self) -> String {
+        match self {
+            Self::Source(why) | Self::Target(why) => why,
+        }
+    }
+}
+
+/// Returns the reason why the model has no target of the learner's own.
+fn no_target(lesson: &Lesson) -> String {
+    match lesson.model.objective {
+        Objective::Sequence(_) => "a rule of the lesson makes the target from the source".to_owned(),
+        _ => "the model reads one sentence and has no target; only models with an encoder and a decoder have one"
+            .to_owned(),
+    }
 }
 
 fn check_count(count: usize, architecture: &Architecture, vocabulary: usize) -> Result<(), String> {
@@ -385,25 +482,71 @@ fn check_count(count: usize, architecture: &Architecture, vocabulary: usize) -> 
     too_many_pieces(architecture, vocabulary, count).map_or(Ok(()), Err)
 }
 
-/// Reads a text with the model's tokenizer, or as token ids if there is none.
-fn read_pieces(text: &str, model: &ModelFolder) -> Result<Sentence, String> {
+/// Reads a text with the model's tokenizer, or as token ids if there is none. Of a model with a source, it may have a
+/// target of the learner's own behind [`PAIR`].
+fn read_text(text: &str, model: &ModelFolder) -> Result<Sentence, String> {
+    let Some((source, target)) = text.split_once(PAIR).filter(|_| model.reads_source()) else {
+        return read_pieces(text, text, model);
+    };
+    if target.contains(PAIR) {
+        let count = text.split(PAIR).count();
+        return Err(format!("{count} texts with {PAIR} between them; a source has one target, such as `a {PAIR} b`"));
+    }
+    let read = read_pieces(text, source.trim_end(), model)?;
+    let target = read_target(text, target.trim_start(), model).map_err(|why| format!("the target: {why}"))?;
+    Ok(Sentence { target: Some(Arc::new(target)), ..read })
+}
+
+/// Reads a target, which is a part of a text.
+fn read_target(text: &str, target: &str, model: &ModelFolder) -> Result<Target, String> {
+    check_bytes(target)?;
+    let mut pieces = model.target_pieces(target)?;
+    // A list of ids may begin with the start token already.
+    let is_start = |piece: &pretrained::ModelPiece| Some(piece.id as usize) == model.rules.start;
+    if model.tokenizer.is_err() && pieces.first().is_some_and(is_start) {
+        pieces.remove(0);
+    }
+    check_count(pieces.len() + 1, &model.architecture, model.config.vocabulary)?;
+    let words = std::iter::once(model.rules.start).chain(pieces.iter().map(|piece| Some(piece.id as usize)));
+    let words = words.collect();
+    let pieces = std::iter::once(None).chain(pieces_of(pieces, text, target).map(Some)).collect();
+    Ok(Target { words, pieces, is_written: false })
+}
+
+fn check_bytes(text: &str) -> Result<(), String> {
     if text.len() > TEXT_BYTES_MAX {
         return Err(format!("the text has {} bytes; at most {TEXT_BYTES_MAX} are read", text.len()));
     }
-    let pieces = model.pieces(text)?;
+    Ok(())
+}
+
+/// Returns the pieces of a part of a text, with their places in the whole text.
+fn pieces_of(pieces: Vec<pretrained::ModelPiece>, text: &str, part: &str) -> impl Iterator<Item = TextPiece> {
+    let begin = part.as_ptr() as usize - text.as_ptr() as usize;
+    pieces.into_iter().map(move |piece| TextPiece {
+        bytes: piece.bytes.start + begin..piece.bytes.end + begin,
+        word: piece.word,
+        segment: piece.segment,
+        is_added: piece.origin == Origin::Added,
+    })
+}
+
+/// Reads a sentence, which is a part of a text, in pieces.
+fn read_pieces(text: &str, part: &str, model: &ModelFolder) -> Result<Sentence, String> {
+    check_bytes(text)?;
+    let pieces = model.pieces(part)?;
     if pieces.iter().all(|piece| piece.origin == Origin::Added) {
         return Err("the sentence has no words".to_owned());
     }
     check_count(pieces.len(), &model.architecture, model.config.vocabulary)?;
+    Ok(of_pieces(text, part, pieces))
+}
+
+/// Makes a sentence of the pieces of a part of a text.
+pub fn of_pieces(text: &str, part: &str, pieces: Vec<pretrained::ModelPiece>) -> Sentence {
     let words = pieces.iter().map(|piece| piece.id as usize).collect();
-    let of = |piece: pretrained::ModelPiece| TextPiece {
-        bytes: piece.bytes,
-        word: piece.word,
-        segment: piece.segment,
-        is_added: piece.origin == Origin::Added,
-    };
-    let pieces = PieceText { text: text.to_owned(), pieces: pieces.into_iter().map(of).collect() };
-    Ok(Sentence { text: Some(Arc::new(pieces)), ..Sentence::of_rows(words) })
+    let pieces = PieceText { text: text.to_owned(), pieces: pieces_of(pieces, text, part).collect() };
+    Sentence { text: Some(Arc::new(pieces)), ..Sentence::of_rows(words) }
 }
 
 /// Reads a learner's sentence as rows of the vocabulary.

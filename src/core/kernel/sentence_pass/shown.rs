@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use attune_engine::numerics::block::BlockConfig;
-use attune_engine::numerics::model::AttentionModel;
 use attune_engine::numerics::model::activations::Interventions;
+use attune_engine::numerics::model::{AttentionModel, Tower};
 use attune_engine::numerics::moves::Moves;
 use attune_engine::numerics::params::Parameters;
 
@@ -41,7 +41,10 @@ impl SentenceFrame {
             return sentence.clone();
         }
         // With another norm, every point is in another place.
-        let is_seen_so = |before: &ShownSentence| lens(space, model, &before.of.parameters) == lens(space, model, live);
+        let lenses = |parameters: &Parameters<f32>| {
+            [Tower::Source, Tower::Sentence].map(|tower| lens(tower, space, model, parameters))
+        };
+        let is_seen_so = |before: &ShownSentence| lenses(&before.of.parameters) == lenses(live);
         let before = before.filter(is_seen_so).map(|before| before.sentence);
         let sentence =
             Arc::new(self.shown(space, model, &pass, unchanged.map(|result| (result, &**trained)), before.as_deref()));
@@ -59,10 +62,11 @@ impl SentenceFrame {
         before: Option<&SentenceSnapshot>,
     ) -> SentenceSnapshot {
         let KeptPass { parameters, interventions, activations, .. } = pass;
-        let sight = sight_of(space, model, parameters);
+        let sight = sight_of(Tower::Sentence, space, model, parameters);
+        let sight_of_source = sight_of(Tower::Source, space, model, parameters);
         let end = sight.points(last_state(activations));
         let trained_end = match &unchanged {
-            Some((result, of)) => sight_of(space, model, of).points(last_state(&result.activations)),
+            Some((result, of)) => sight_of(Tower::Sentence, space, model, of).points(last_state(&result.activations)),
             None => end.clone(),
         };
         let unchanged = unchanged.map(|(result, _)| Pair::with_unchanged(&activations.output, result));
@@ -86,7 +90,11 @@ impl SentenceFrame {
                     Arc::new(contributions_of((b, config), model, parameters, block, interventions))
                 }
             };
-            moves.push(Arc::new(Moves::of(&sight, block, &added, config.residual)));
+            let sight = match model.architecture.tower_of(b) {
+                Tower::Source => &sight_of_source,
+                Tower::Sentence => &sight,
+            };
+            moves.push(Arc::new(Moves::of(sight, block, &added, config.residual)));
             contributions.push(added);
         }
         let of_blocks = model.architecture.numbered_blocks().zip(activations.blocks.iter().zip(&moves));
@@ -99,7 +107,7 @@ impl SentenceFrame {
             .collect();
         let sinks = sinks(&within, self.tokens.len());
         let source_blocks = activations.blocks.iter().take(model.architecture.source_blocks.len());
-        let after = source_blocks.map(|block| sight.points(&block.output));
+        let after = source_blocks.map(|block| sight_of_source.points(&block.output));
         let source_points = self.source_start.iter().cloned().chain(after).collect();
         SentenceSnapshot {
             sinks,

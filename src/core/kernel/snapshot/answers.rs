@@ -28,8 +28,9 @@ pub fn layer_answers(snapshot: &Snapshot, token: usize) -> Option<Vec<Vec<Ranked
     let states: Vec<f32> = blocks.iter().flat_map(|block| block.input.row(token)).copied().collect();
     let logits =
         network.lens(&model.parameters, Matrix::from_row_major(blocks.len(), model.architecture.width, states));
-    let own = model.sentence.answers.likeliest.get(token)?.clone();
-    Some((0..logits.rows()).map(|layer| likeliest(logits.row(layer))).chain([own]).collect())
+    let answers = &model.sentence.answers;
+    let own = answers.likeliest.get(token)?.clone();
+    Some((0..logits.rows()).map(|layer| likeliest(logits.row(layer), &answers.never)).chain([own]).collect())
 }
 
 /// Returns the terms whose sum is the logit of a class at a word.

@@ -8,11 +8,13 @@
 //! | a sink | the mean weight over all heads exceeds the threshold of [`attune_engine::numerics::sinks`] |
 //! | separate senses | from some layer on, but not in the embeddings, each of four occurrences is nearest to the other one with its sense, and the mean cosine within senses exceeds that between them by [`PARTED_MIN`], in one text or else in four |
 //! | an answer | its probability is at least [`ANSWER_MIN`], and it is a word |
+//! | heads that align, and nearness to the source | a model with an encoder and a decoder; see [`translators`] |
 //!
 //! Each text is one piece of work of the kernel, and its pass is dropped once it is measured. A text with a piece that
 //! the tokenizer does not know is left out, because it would only show how the model reads its unknown piece. The cells
 //! belong to the learner once they are written.
 
+pub mod translators;
 pub mod write;
 
 use std::collections::HashSet;
@@ -34,6 +36,7 @@ use crate::kernel::model::LessonModel;
 use crate::kernel::model::live::KEPT_PRODUCTS_MAX;
 use crate::kernel::notebook::document::TourCell;
 use crate::kernel::sentence_pass::sentence::{Sentence, SentenceFrame};
+use crate::kernel::tour::translators::Translations;
 use crate::kernel::values::Progress;
 use crate::kernel::values::sentence::{RankedAnswer, Token, likeliest, word_pieces};
 use crate::lesson::limits::pieces_max;
@@ -55,6 +58,8 @@ pub struct Findings {
     pub heads: Option<FoundText<FoundHeads>>,
     pub parting: Option<FoundText<Parting>>,
     pub answered: Option<FoundText<LikeliestAnswer>>,
+    /// What is measured over all sources, of a model with an encoder and a decoder.
+    pub translations: Translations,
 }
 
 /// The state of the tour of a model.
@@ -135,6 +140,12 @@ impl Findings {
             self.parting = apart(of, senses, model);
             return;
         }
+        if of.shows == TextPurpose::Source {
+            if let Some(frame) = frame(&of.text, model) {
+                self.translations.take(&of.text, &frame, &forward(&frame, model), model);
+            }
+            return;
+        }
         let Some((tokens, activations)) = pass(&of.text, model) else { return };
         let architecture = &model.training.network().architecture;
         match &of.shows {
@@ -156,6 +167,7 @@ impl Findings {
                 let better = answered.filter(|answered| answered.probability > before);
                 self.answered = found(of, &tokens, better).or_else(|| self.answered.take());
             }
+            TextPurpose::Source => {}
         }
     }
 }
@@ -167,7 +179,7 @@ fn found<T>(of: &TourText, tokens: &[Token], found: Option<T>) -> Option<FoundTe
 /// Prepares a text for the model.
 fn frame(text: &str, model: &LessonModel) -> Option<SentenceFrame> {
     let sentence = Sentence::read(text, &model.origin.lesson, &model.words).ok()?;
-    Some(SentenceFrame::without_points(sentence, &model.space, None))
+    Some(SentenceFrame::without_points(sentence, &model.space, model.pass.targets().map(|targets| &**targets)))
 }
 
 /// Runs a text through the model with the weights of its files.
@@ -179,7 +191,7 @@ fn pass(text: &str, model: &LessonModel) -> Option<(Vec<Token>, Activations<f32>
 
 fn forward(frame: &SentenceFrame, model: &LessonModel) -> Activations<f32> {
     let (network, parameters) = (model.training.network(), model.training.model().trained());
-    Activations::of(network, parameters, frame.input(), None, &Interventions::default())
+    frame.activations(network, parameters, &Interventions::default())
 }
 
 /// A text, and the property that its pass is measured for.
@@ -198,6 +210,8 @@ pub enum TextPurpose {
     /// A word with two alternating senses, which the text contains four times, or once, with three more texts.
     Senses(&'static TourSenses, Told),
     Answer(AnswerAt),
+    /// A source, from which the model writes a target.
+    Source,
 }
 
 /// The place of a text at which the answer is read off.
@@ -297,6 +311,11 @@ pub fn texts_of(lesson: &Lesson) -> Vec<TourText> {
     let Some(first) = first else { return Vec::new() };
     let mut texts = Vec::new();
     let mut add = |text: String, shows| texts.push(TourText { text: text.into(), shows });
+    if model.reads_source() {
+        // The other findings are about words that attend to one another in one sentence.
+        lesson.sentences.iter().for_each(|words| add(words.join(" "), TextPurpose::Source));
+        return texts;
+    }
     if model.tokenizer.is_err() {
         let twice = twice(&first);
         add(first, TextPurpose::Words);
@@ -376,8 +395,7 @@ fn turned(tokens: &[Token], activations: &Activations<f32>) -> Option<Turned> {
 
 /// Returns whether a token consists of letters or digits and was not added by the tokenizer.
 fn is_word(token: &Token) -> bool {
-    let is_added = token.piece.as_ref().is_some_and(|piece| piece.is_added);
-    !is_added && !token.text.is_empty() && token.text.chars().all(char::is_alphanumeric)
+    !token.is_added() && !token.text.is_empty() && token.text.chars().all(char::is_alphanumeric)
 }
 
 /// Pairs of queries and keys on one line of an attention map.
@@ -627,7 +645,8 @@ fn answered(at: usize, activations: &Activations<f32>, model: &LessonModel) -> O
     let states: Vec<&[f32]> = activations.states(&network.architecture).map(|state| state.row(at)).collect();
     let states = Matrix::from_row_major(states.len(), network.architecture.width, states.concat());
     let logits = network.lens(parameters, states);
-    let best: Vec<_> = (0..logits.rows()).map(|row| likeliest(logits.row(row)).first().copied()).collect();
+    let best: Vec<_> =
+        (0..logits.rows()).map(|row| likeliest(logits.row(row), &network.never_written()).first().copied()).collect();
     let own = best.last().copied().flatten()?;
     let is_word = model.classes[own.class].chars().all(char::is_alphabetic) && !model.classes[own.class].is_empty();
     let is_it = |answer: &Option<RankedAnswer>| answer.is_some_and(|answer| answer.class == own.class);

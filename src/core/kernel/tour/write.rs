@@ -17,13 +17,14 @@ use crate::kernel::model::LessonModel;
 use crate::kernel::notebook::document::TourCell;
 use crate::kernel::tour::{
     Findings, FoundHead, FoundHeads, FoundText, LikeliestAnswer, MapLine, Occurrence, Parting, TourSink, Turned,
+    translators,
 };
 use crate::kernel::values::sentence::{Token, token_labels};
 
 /// Returns all cells in order. A section is left out if its finding is missing.
 pub fn cells(model: &LessonModel, findings: &Findings) -> Vec<TourCell> {
     let architecture = &model.training.network().architecture;
-    let Findings { turned, sinks, heads, parting, answered } = findings;
+    let Findings { turned, sinks, heads, parting, answered, translations } = findings;
     let has_readout = model.pretrained.as_ref().is_none_or(|read| read.has_head);
     let parts = TourCell { markdown: parts(architecture, model.words.len(), has_readout), speaks_of: None };
     let layers = architecture.blocks.len();
@@ -35,7 +36,8 @@ pub fn cells(model: &LessonModel, findings: &Findings) -> Vec<TourCell> {
         answered.as_ref().map(|found| cell(found, answer(found, model, layers))),
     ];
     let tasks = tasks(findings, model);
-    [parts].into_iter().chain(sections.into_iter().flatten()).chain([tasks]).collect()
+    let sections = translations.cells(architecture).into_iter().chain(sections.into_iter().flatten());
+    [parts].into_iter().chain(sections).chain([tasks]).collect()
 }
 
 fn cell<T>(found: &FoundText<T>, markdown: String) -> TourCell {
@@ -45,7 +47,15 @@ fn cell<T>(found: &FoundText<T>, markdown: String) -> TourCell {
 /// Describes the parts of the model: its layer in formulas, and a row for each form.
 fn parts(architecture: &Architecture, vocabulary: usize, has_readout: bool) -> String {
     let blocks = &architecture.blocks;
-    let whose = if blocks.iter().all(|other| *other == blocks[0]) { "Each layer" } else { "The first layer" };
+    let has_source = architecture.has_source();
+    let (whose, formulas) = match blocks.iter().all(|other| *other == blocks[0]) {
+        _ if has_source => (
+            "Each layer of the decoder, with the source $z$ as the encoder leaves it,",
+            translators::formulas(&blocks[0]),
+        ),
+        true => ("Each layer", formulas(&blocks[0])),
+        false => ("The first layer", formulas(&blocks[0])),
+    };
     let row = |(part, words, lesson): (&str, String, &str)| {
         format!("| {part} | {words} | [{}](attune:lesson/{lesson}) |", title(lesson))
     };
@@ -53,7 +63,7 @@ fn parts(architecture: &Architecture, vocabulary: usize, has_readout: bool) -> S
     format!(
         "## What the model is made of\n\n{whose} turns the vector $x$ of every token into $y$:\n\n{}\n\n| part | \
          here | lesson |\n|---|---|---|\n{}",
-        formulas(&blocks[0]),
+        formulas,
         rows.join("\n")
     )
 }
@@ -65,12 +75,16 @@ fn forms(
     has_readout: bool,
 ) -> Vec<(&'static str, String, &'static str)> {
     let Architecture { width, max_tokens, blocks, .. } = architecture;
-    let block = &blocks[0];
-    let attention = &block.attention;
+    // The feed-forward part of a decoder's layer is in its second block.
+    let block = if architecture.has_source() { &blocks[blocks.len() - 1] } else { &blocks[0] };
+    let attention = &blocks[0].attention;
     let positions = match architecture.positions {
         Positions::Learned => format!("a learned vector for each of {max_tokens} positions is added"),
         Positions::Sinusoidal | Positions::SinusoidalInHalves => {
             "sines and cosines of the position are added".to_owned()
+        }
+        Positions::None if attention.distances.is_some() => {
+            "each head adds a number for the distance to the scores of self-attention".to_owned()
         }
         Positions::None => turns(attention),
     };
@@ -79,16 +93,14 @@ fn forms(
         scale.push_str(&format!(", and kept between −{cap} and {cap}"));
     }
     let (layers, heads) = (counted(blocks.len(), "layer"), counted(attention.heads, "head"));
+    let layers =
+        if architecture.has_source() { translators::layers(architecture) } else { format!("{layers} of {heads}") };
     let mut rows = vec![
         ("word vectors", format!("{vocabulary} tokens, each a row of {width} numbers"), "words"),
         ("positions", positions, "order"),
         (
             "attention",
-            format!(
-                "{layers} of {heads}, with queries and keys of {} numbers{}",
-                attention.key_width,
-                shared(attention)
-            ),
+            format!("{layers}, with queries and keys of {} numbers{}", attention.key_width, shared(attention)),
             if attention.group_size > 1 { "now" } else { "heads" },
         ),
         ("a token sees", sees(blocks), if blocks.iter().all(has_window_of_all) { "masks" } else { "now" }),
@@ -147,6 +159,10 @@ fn shared(attention: &AttentionConfig) -> String {
 
 /// Describes which tokens a token sees, in the first layer and in layers with another window.
 fn sees(blocks: &[BlockConfig]) -> String {
+    if blocks.iter().any(BlockConfig::attends_to_source) {
+        return "in the source all of its tokens; in the target itself, the tokens before it, and the source"
+            .to_owned();
+    }
     let attention = &blocks[0].attention;
     let sees = match attention.mask {
         Mask::None => "all tokens, before it and after it",
@@ -325,7 +341,12 @@ fn other_heads(found: &FoundHeads) -> String {
 }
 
 fn link(head: &FoundHead) -> String {
-    format!("[layer {}, head {}](attune:attention/{})", head.block + 1, head.own + 1, head.head + 1)
+    head_link(&format!("layer {}, head {}", head.block + 1, head.own + 1), head.head)
+}
+
+/// Returns a link that opens a head, counted over all layers.
+pub(super) fn head_link(name: &str, head: usize) -> String {
+    format!("[{name}](attune:attention/{})", head + 1)
 }
 
 fn looks_at(kind: HeadMeasure) -> &'static str {
@@ -474,7 +495,7 @@ fn try_another_text(head: &FoundHead) -> String {
 }
 
 /// Returns a link that puts a text on the stage.
-fn shown(text: &Arc<str>) -> String {
+pub(super) fn shown(text: &Arc<str>) -> String {
     let text = escaped(text);
     format!("[*{text}*](<attune:sentence/{text}>)")
 }

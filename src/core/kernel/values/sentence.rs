@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::contributions::Contributions;
-use attune_engine::numerics::head_measures::key_weights;
+use attune_engine::numerics::head_measures::{MeasuredToken, key_weights};
 use attune_engine::numerics::model::activations::Arithmetic;
 use attune_engine::numerics::model::activations::{BlockActivations, HeadActivations};
 use attune_engine::numerics::model::generate::{CannotGenerate, NextWordChoice, RowsRead};
-use attune_engine::numerics::model::{Activations, AttentionModel, Classes, Pooling};
+use attune_engine::numerics::model::{Activations, AttentionModel, Classes, Pooling, Tower};
 use attune_engine::numerics::moves::Moves;
 use attune_engine::numerics::params::Parameters;
 use attune_engine::numerics::softmax::softmax_forward;
@@ -71,9 +71,19 @@ impl SentenceSnapshot {
 
     /// Returns a word, given by its pieces, as it is written, or `None` for a piece that the tokenizer added.
     pub fn written_word(&self, pieces: &Range<usize>) -> Option<&str> {
+        let first = &self.tokens[pieces.start];
         match &self.text {
-            Some(text) => written_word(&self.tokens, pieces, text),
-            None => Some(&self.tokens[pieces.start].text),
+            Some(text) if first.piece.is_some() => written_word(&self.tokens, pieces, text),
+            // No text has what the model wrote.
+            _ => Some(&first.text),
+        }
+    }
+
+    /// Returns the tokens that a tower reads; none of a source that is not there.
+    pub fn tokens_of(&self, tower: Tower) -> &[Token] {
+        match tower {
+            Tower::Source => self.source.as_deref().unwrap_or_default(),
+            Tower::Sentence => &self.tokens,
         }
     }
 
@@ -212,6 +222,18 @@ pub struct Token {
     pub piece: Option<TextPiece>,
 }
 
+impl Token {
+    /// Returns whether the tokenizer added it.
+    pub fn is_added(&self) -> bool {
+        self.piece.as_ref().is_some_and(|piece| piece.is_added)
+    }
+
+    /// Returns the properties that measures of heads use.
+    pub fn measured(&self) -> MeasuredToken {
+        MeasuredToken { word: self.word, is_added: self.is_added() }
+    }
+}
+
 /// A piece of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextPiece {
@@ -293,6 +315,8 @@ pub struct Answers {
     pub logits: Matrix<f32>,
     /// The most likely answers of each row, best first.
     pub likeliest: Vec<Vec<RankedAnswer>>,
+    /// Classes that the model never writes, whatever their logits are. Their probability is 0.
+    pub never: Vec<usize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -308,6 +332,9 @@ impl Answers {
     /// # Panics
     /// If there is no such row or class.
     pub fn probability(&self, row: usize, class: usize) -> f32 {
+        if self.never.contains(&class) {
+            return 0.0;
+        }
         if let Some(listed) = self.likeliest[row].iter().find(|answer| answer.class == class) {
             return listed.probability;
         }
@@ -340,8 +367,9 @@ pub fn answers(model: &AttentionModel<f32>, parameters: &Parameters<f32>, output
         Pooling::Mean => Matrix::from_row_major(1, output.cols(), centroid(output, &(0..rows).collect::<Vec<_>>())),
     };
     let logits = model.logits_of(parameters, &read);
-    let likeliest = (0..logits.rows()).map(|row| likeliest(logits.row(row))).collect();
-    Answers { logits, likeliest }
+    let never = model.never_written();
+    let likeliest = (0..logits.rows()).map(|row| likeliest(logits.row(row), &never)).collect();
+    Answers { logits, likeliest, never }
 }
 
 /// Returns the probabilities `softmax(Z)` of one row.
@@ -351,9 +379,11 @@ pub fn probabilities(logits: &[f32]) -> Vec<f32> {
     probabilities
 }
 
-/// Returns the most likely classes of one row of logits, best first.
-pub fn likeliest(logits: &[f32]) -> Vec<RankedAnswer> {
-    let probabilities = probabilities(logits);
+/// Returns the most likely classes of one row of logits, best first, without those that are never written.
+pub fn likeliest(logits: &[f32], never: &[usize]) -> Vec<RankedAnswer> {
+    let mut logits = logits.to_vec();
+    never.iter().for_each(|&class| logits[class] = f32::NEG_INFINITY);
+    let probabilities = probabilities(&logits);
     let answer = |class| RankedAnswer { class, probability: probabilities[class] };
     highest(&probabilities, ANSWERS).into_iter().map(answer).collect()
 }

@@ -14,7 +14,7 @@ use std::sync::{Arc, OnceLock};
 
 use attune_engine::messages::{nearest, nearest_few};
 use attune_engine::numerics::Matrix;
-use attune_engine::numerics::model::Architecture;
+use attune_engine::numerics::model::{Architecture, Tower};
 use attune_engine::numerics::params::Parameters;
 use attune_engine::numerics::projection::{AXES, Lens, LensProjection, Projection};
 use attune_engine::numerics::shares::Shares;
@@ -83,10 +83,15 @@ pub enum ScaleNorm {
 }
 
 impl SharedScale {
-    /// Returns the norm to apply to the states of all layers, with these weights, or `None` if the norm is for words
-    /// only.
-    pub fn lens_of_layers(&self, architecture: &Architecture, parameters: &Parameters<f32>) -> Option<Lens> {
-        architecture.last_lens(parameters).filter(|_| self.norm == ScaleNorm::Last)
+    /// Returns the norm to apply to the states of all layers of a tower, with these weights: the one behind them. `None`
+    /// if the norm is for words only.
+    pub fn lens_of_layers(
+        &self,
+        tower: Tower,
+        architecture: &Architecture,
+        parameters: &Parameters<f32>,
+    ) -> Option<Lens> {
+        architecture.last_lens(tower, parameters).filter(|_| self.norm == ScaleNorm::Last)
     }
 }
 

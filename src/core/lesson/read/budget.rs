@@ -15,7 +15,7 @@ use crate::lesson::read::model::{ReadModel, ReadObjective};
 use crate::lesson::reading::decode::{At, Node};
 use crate::lesson::schema::limits::{SENTENCE_BYTES_MAX, TRAINING_BYTES_MAX, TRAINING_WORK_MAX, VOCABULARY_MAX};
 use crate::lesson::schema::model::{ModelConfig, Objective};
-use crate::lesson::schema::{Ambiguous, Claim, Corpus, Fact, Probe, StaticEmbedding};
+use crate::lesson::schema::{Ambiguous, Claim, Corpus, Fact, Probe, StaticEmbedding, TargetForm};
 
 pub fn check_budget<'s>(
     corpus: &At<'s, Corpus>,
@@ -109,7 +109,7 @@ impl Needs {
 /// Returns whether a changed lesson fits the budget; `longest` is that of [`longest`].
 pub fn fits_budget(lesson: &RecipeChanges, words: usize, topics: usize, longest: usize) -> bool {
     let RecipeChanges { static_embedding, model, sentences, .. } = lesson;
-    let rewrites = matches!(&model.objective, Objective::Sequence(rule) if !rule.words.is_empty());
+    let rewrites = matches!(&model.objective, Objective::Sequence(TargetForm::ByRule(rule)) if !rule.words.is_empty());
     let static_work = match static_embedding {
         StaticEmbedding::Word2Vec(config) => static_work(config, *sentences, longest, rewrites),
         StaticEmbedding::Given(_) | StaticEmbedding::Pretrained(_) | StaticEmbedding::Recording(_) => 0.0,

@@ -25,7 +25,7 @@ use crate::lesson::schema::limits::{
     BATCH_MAX, COST_MAX, DIM_MAX, FEED_FORWARD_MAX, GROUPS_MAX, HEADS_MAX, LEARNING_RATE_MAX, STEPS_MAX,
     STOP_RULES_MAX, TOKENS_MAX, VOCABULARY_MAX,
 };
-use crate::lesson::schema::model::{ModelConfig, Objective, Order, Rewriting, Schedule, StopRule};
+use crate::lesson::schema::model::{ModelConfig, Objective, Order, Rewriting, Schedule, StopRule, TargetForm};
 use crate::lesson::schema::{Corpus, Group};
 
 /// A model that has been read. Parts without issues are available even if others have issues.
@@ -264,7 +264,7 @@ pub fn read_objective<'s>(node: Node<'s>, groups: Option<&Lists<'s>>) -> Option<
             order.zip(words).map(|(order, words)| {
                 rewritten.extend(words.iter().map(|(from, _)| from.clone()));
                 let words = words.into_iter().map(|(from, to)| (from.value, to)).collect();
-                Objective::Sequence(Rewriting { order, words })
+                Objective::Sequence(TargetForm::ByRule(Rewriting { order, words }))
             })
         }
     };
@@ -333,8 +333,10 @@ fn choices(objective: &Objective, corpus: &Corpus, groups: &[Group], vocabulary:
             let ambiguous = corpus.ambiguous.iter().filter(|ambiguous| has_sense(&ambiguous.shares));
             Some(in_groups.filter(|word| vocabulary.has(word)).count() + ambiguous.count())
         }
-        Objective::MaskedWord { .. } | Objective::NextWord => Some(vocabulary.words.len()),
-        Objective::Sequence(rewriting) => {
+        Objective::MaskedWord { .. } | Objective::NextWord | Objective::Sequence(TargetForm::Free) => {
+            Some(vocabulary.words.len())
+        }
+        Objective::Sequence(TargetForm::ByRule(rewriting)) => {
             let becomes: HashMap<&String, &String> = rewriting.words.iter().map(|(from, to)| (from, to)).collect();
             let written = vocabulary.words.iter().map(|word| *becomes.get(word).unwrap_or(&word));
             Some(written.collect::<HashSet<_>>().len())

@@ -3,9 +3,8 @@
 
 use std::sync::Arc;
 
-use crate::lesson::read::vectors::beside;
-use crate::lesson::reading::decode::{Node, Record, record, text};
-use crate::lesson::reading::issue::shorten;
+use crate::lesson::read::vectors::file_beside;
+use crate::lesson::reading::decode::{Node, Record, record};
 use crate::lesson::recorded::RecordedModel;
 use crate::lesson::schema::Lesson;
 
@@ -22,13 +21,7 @@ pub fn read_recording(node: Node<'_>) -> Option<Lesson> {
 }
 
 fn open(node: Node<'_>) -> Option<RecordedModel> {
-    let written = text(node)?;
-    let Some(path) = beside(node, &written) else {
-        return node
-            .issue(format!("model: \"{}\" is not the name of a file beside the lesson", shorten(&written)))
-            .expected("a name such as run.safetensors")
-            .none();
-    };
+    let path = file_beside(node, "model", "run.safetensors")?;
     match RecordedModel::open(&path) {
         Ok(model) => Some(model),
         Err(refusals) => {

@@ -113,13 +113,7 @@ fn read_given(node: Node<'_>) -> Option<GivenVectors> {
 
 /// Opens a file of vectors beside the lesson; its words are selected later.
 fn read_file(node: Node<'_>) -> Option<GivenVectors> {
-    let written = text(node)?;
-    let Some(path) = beside(node, &written) else {
-        return node
-            .issue(format!("static_embedding: \"{}\" is not beside the lesson", shorten(&written)))
-            .expected("the name of a file in the lesson's folder, such as \"glove.txt\"")
-            .none();
-    };
+    let path = file_beside(node, "static_embedding", "glove.txt")?;
     let file = match vector_files::open(&path) {
         Ok(file) => file,
         Err(refusal) => return node.issue(format!("static_embedding: {refusal}")).none(),
@@ -131,8 +125,19 @@ fn read_file(node: Node<'_>) -> Option<GivenVectors> {
     Some(picked(&file, Vec::new()))
 }
 
+/// Reads the name of a file beside the lesson for a field.
+pub fn file_beside(node: Node<'_>, field: &str, example: &str) -> Option<PathBuf> {
+    let written = text(node)?;
+    let path = beside(node, &written);
+    if path.is_none() {
+        node.issue(format!("{field}: \"{}\" is not the name of a file beside the lesson", shorten(&written)))
+            .expected(format!("the name of a file in the lesson's folder, such as \"{example}\""));
+    }
+    path
+}
+
 /// Returns the path of a file or folder beside the lesson, or `None` for a path that leads out of the lesson's folder.
-pub fn beside(node: Node<'_>, written: &str) -> Option<PathBuf> {
+fn beside(node: Node<'_>, written: &str) -> Option<PathBuf> {
     let path = Path::new(written.strip_prefix("./").unwrap_or(written));
     let is_within = path.components().all(|part| matches!(part, Component::Normal(_)));
     let folder = Path::new(node.issues.source.file).parent().unwrap_or(Path::new(""));
@@ -236,6 +241,9 @@ fn read_texts(node: Node<'_>, model: Option<&ModelFolder>) -> Option<Vec<String>
 /// Returns the reason why a model cannot be trained on texts, if there is one.
 fn cannot_learn(model: &ModelFolder) -> Option<String> {
     let name = &model.name;
+    if model.reads_source() {
+        return Some(format!("{name} writes a target from a source, and a text is only one of them"));
+    }
     if !model.has_head {
         return Some(format!("{name} has no readout that names words"));
     }

@@ -17,7 +17,7 @@ use attune_engine::pretrained::folder::ModelFolder;
 use attune_engine::vectors::{Column, Vectors};
 
 pub use self::cells::{Bind, Cell, CellKind, Exercise, Feedback, Predict, Slider};
-pub use self::model::{ModelConfig, Objective, Order, Rewriting, START_TOKEN, Schedule, StopRule};
+pub use self::model::{ModelConfig, Objective, Order, Rewriting, START_TOKEN, Schedule, StopRule, TargetForm};
 use self::panels::PanelName;
 use self::switches::Switches;
 use crate::lesson::recorded::RecordedModel;

@@ -86,8 +86,8 @@ pub enum Objective {
     NextWord,
     /// The sentence as a whole must name its topic.
     Label,
-    /// The sentence is the source, from which a rule makes the target that the model must write.
-    Sequence(Rewriting),
+    /// The sentence is the source, from which the model must write a target.
+    Sequence(TargetForm),
 }
 
 impl Objective {
@@ -105,6 +105,15 @@ impl Objective {
             Objective::Sequence(_) => "Sequence",
         }
     }
+}
+
+/// What the target of a source is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TargetForm {
+    /// What a rule makes of the source.
+    ByRule(Rewriting),
+    /// What the model itself writes, or the learner types: a translation, for example.
+    Free,
 }
 
 /// The rule that makes the target of a sequence: the source's words in some order, each replaced or unchanged.

@@ -107,7 +107,21 @@ pub fn attention_forward<S: Scalar>(
     norm_and_turn(layer, QueryOrKey::Query, queries.rows, 0, cache);
     norm_and_turn(layer, QueryOrKey::Key, keys.rows, 0, cache);
     cache.bias.set(distance_bias(layer), config);
-    dispatch(Forward { config, before: 0, queries: queries.rows, keys: keys.rows, changes, cache });
+    mix_again(config, [queries.rows, keys.rows], changes, cache);
+}
+
+/// Computes scores, weights and mixes from the queries, keys and values in the cache, which may have been changed since
+/// [`attention_forward`] left them there.
+///
+/// # Panics
+/// If the shapes do not fit.
+pub fn mix_again<S: Scalar>(
+    config: &AttentionConfig,
+    [queries, keys]: [&BatchRows; 2],
+    changes: HeadChanges<'_, S>,
+    cache: &mut AttentionCache<S>,
+) {
+    dispatch(Forward { config, before: 0, queries, keys, changes, cache });
 }
 
 /// Returns the `B` that a layer reads, its own or another's; empty if it does not use distances.

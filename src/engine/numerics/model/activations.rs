@@ -69,8 +69,17 @@ pub struct BlockActivations<S> {
 impl<S> Activations<S> {
     /// Returns the sentence's vectors (T, D) before all layers and after each.
     pub fn states(&self, architecture: &Architecture) -> impl Iterator<Item = &Matrix<S>> {
-        let blocks = &self.blocks[architecture.source_blocks.len()..];
-        std::iter::once(&*self.input).chain(blocks.iter().map(|block| &*block.output))
+        self.states_of(Tower::Sentence, architecture)
+    }
+
+    /// Returns a tower's vectors before all its layers and after each; none of a source that is not there.
+    pub fn states_of(&self, tower: Tower, architecture: &Architecture) -> impl Iterator<Item = &Matrix<S>> {
+        let (of_source, own) = self.blocks.split_at(architecture.source_blocks.len());
+        let (input, blocks) = match tower {
+            Tower::Source => (self.source.as_ref().map(|source| &source.input), of_source),
+            Tower::Sentence => (Some(&self.input), own),
+        };
+        input.into_iter().chain(blocks.iter().map(|block| &block.output)).map(|state| &**state)
     }
 }
 
@@ -122,7 +131,7 @@ impl<S: Scalar> AttentionModel<S> {
     }
 
     /// Applies the norm after a tower's blocks, if there is one, to their outputs (T, D).
-    pub(super) fn behind_blocks(&self, parameters: &Parameters<S>, tower: Tower, outputs: Matrix<S>) -> Matrix<S> {
+    pub(crate) fn behind_blocks(&self, parameters: &Parameters<S>, tower: Tower, outputs: Matrix<S>) -> Matrix<S> {
         match self.final_norm(parameters, tower) {
             Some(affine) => self.normed(affine, &outputs),
             None => outputs,
@@ -161,7 +170,7 @@ pub struct Interventions<S> {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(bound = "S: Scalar + Real")]
 pub struct Patch<S> {
-    /// Block, counted over all blocks with the source's first; not one of the source's.
+    /// Block, counted over all blocks with the source's first.
     pub block: usize,
     pub position: usize,
     /// Position in the other sentence.
@@ -369,8 +378,6 @@ impl<S: Scalar> Pass<'_, S> {
         let output = |blocks: &[Arc<BlockActivations<S>>]| blocks.last().map(|block| block.output.clone());
         let mut z = output(of_source).or_else(|| done.source.as_ref().map(|source| source.input.clone()));
         let mut x = output(of_sentence).unwrap_or_else(|| done.input.clone());
-        let is_patched_well = interventions.patch.as_ref().is_none_or(|patch| patch.block >= sources);
-        assert!(is_patched_well, "activations: a patch in the source");
         let mut room = None;
         for (b, block) in architecture.numbered_blocks().skip(before) {
             let tower = architecture.tower_of(b);
@@ -380,7 +387,10 @@ impl<S: Scalar> Pass<'_, S> {
             let removed = interventions.edges_within(heads);
             let changes = HeadChanges { modes, removed: &removed };
             if let Some(patch) = interventions.patch.as_ref().filter(|patch| patch.block == b) {
-                x = Arc::new(patched(&x, patch));
+                match tower {
+                    Tower::Source => z = z.map(|z| Arc::new(patched(&z, patch))),
+                    Tower::Sentence => x = Arc::new(patched(&x, patch)),
+                }
             }
             let memory = done.source.as_ref().map(|source| &source.memory);
             let (input, keys) = match (tower, &z, source) {
@@ -438,11 +448,30 @@ where
 }
 
 /// Buffers for blocks of one shape, which such blocks reuse in turn.
-struct RoomOfShape<S> {
+pub(super) struct RoomOfShape<S> {
     config: BlockConfig,
     queries: usize,
     keys: usize,
     cache: BlockCache<S>,
+}
+
+/// Returns room for a block with so many queries and keys: that of the block before, if it fits.
+pub(super) fn room_for<'a, S: Scalar>(
+    room: &'a mut Option<RoomOfShape<S>>,
+    config: &BlockConfig,
+    (queries, keys): (usize, usize),
+) -> &'a mut BlockCache<S> {
+    let fits = |room: &RoomOfShape<S>| (&room.config, room.queries, room.keys) == (config, queries, keys);
+    let room = match room.take().filter(fits) {
+        Some(fitting) => room.insert(fitting),
+        None => room.insert(RoomOfShape {
+            config: config.clone(),
+            queries,
+            keys,
+            cache: BlockCache::new(config, BatchRoom::one(queries), BatchRoom::one(keys)).with_scores(),
+        }),
+    };
+    &mut room.cache
 }
 
 fn run<S: Scalar>(
@@ -456,17 +485,7 @@ fn run<S: Scalar>(
     let layer = &config.attention;
     let queries = x.0.rows();
     let keys = source.filter(|_| config.attends_to_source()).map_or(queries, |(memory, _)| memory.rows());
-    let fits = |room: &RoomOfShape<S>| (&room.config, room.queries, room.keys) == (config, queries, keys);
-    let room = match room.take().filter(fits) {
-        Some(fitting) => room.insert(fitting),
-        None => room.insert(RoomOfShape {
-            config: config.clone(),
-            queries,
-            keys,
-            cache: BlockCache::new(config, BatchRoom::one(queries), BatchRoom::one(keys)).with_scores(),
-        }),
-    };
-    let cache = &mut room.cache;
+    let cache = room_for(room, config, (queries, keys));
     let (from, source) = (tokens(x), source.map(tokens));
     attend_forward(block, from, source, changes, cache);
     tail_forward(block, cache.attention.mix.flat(), x.0.flat(), &mut cache.tail);

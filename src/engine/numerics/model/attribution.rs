@@ -68,7 +68,7 @@ impl<S: Scalar> AttentionModel<S> {
     }
 
     /// Returns `w_c` (D).
-    fn class_vector(&self, parameters: &Parameters<S>, class: usize) -> Vec<S> {
+    pub fn class_vector(&self, parameters: &Parameters<S>, class: usize) -> Vec<S> {
         match (&self.classes, self.architecture.readout.is_by_static_vectors()) {
             (Classes::Words(candidates), true) => {
                 self.embedding(parameters).row(candidates.words()[class]).into_owned()
@@ -113,8 +113,11 @@ impl<S: Scalar> AttentionModel<S> {
         let share = S::one() / S::from_f64(rows.clone().count() as f64);
         let mut terms: Vec<(TermOf, S)> = Vec::new();
         let mut places: HashMap<TermOf, usize> = HashMap::new();
+        // What a patch of the source changes is in the terms of cross-attention.
+        let sources = architecture.source_blocks.len();
         let terms_at = |row: usize| {
-            let patched = patch.filter(|patch| patch.position == row).map(|patch| patch.block);
+            let patched = patch.filter(|patch| patch.block >= sources && patch.position == row);
+            let patched = patched.map(|patch| patch.block);
             self.terms_at(parameters, activations, contributions, patched, (row, class))
         };
         for (of, value) in rows.flat_map(terms_at) {

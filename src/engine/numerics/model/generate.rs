@@ -211,6 +211,14 @@ impl<S: Scalar> AttentionModel<S> {
         self.behind_blocks(parameters, Tower::Sentence, x)
     }
 
+    /// Returns the classes that the model never writes.
+    pub fn never_written(&self) -> Vec<usize> {
+        let Classes::Words(candidates) = &self.classes else { return Vec::new() };
+        let is_never = |word: &usize| self.rules.never.contains(word);
+        let words = candidates.words().iter().enumerate().filter(|(_, word)| is_never(word));
+        words.map(|(class, _)| class).collect()
+    }
+
     /// Returns the words of [`Self::go_on`] only.
     ///
     /// # Errors
@@ -259,6 +267,7 @@ impl<S: Scalar> AttentionModel<S> {
         words.extend(prompt.iter().copied().map(Some));
         let Some(mut last) = words.last().copied() else { return Err(CannotGenerate::NoWords) };
         let most = (words.len() + count).min(*max_tokens);
+        let never = self.never_written();
         let mut kept = None;
         let mut found = Vec::with_capacity(count);
         if let Some(word) = self.rules.first.filter(|_| source.is_some() && prompt.is_empty() && count > 0) {
@@ -284,8 +293,6 @@ impl<S: Scalar> AttentionModel<S> {
             };
             let computed = output.rows();
             let mut logits = self.logits_at_end(parameters, &output);
-            let is_never = |class: &usize| self.rules.never.contains(&candidates.words()[*class]);
-            let never: Vec<usize> = (0..logits.len()).filter(is_never).collect();
             let word = candidates.words()[choose_except(&mut logits, &never, choice, rng)?];
             if self.rules.ends.contains(&word) {
                 break;

@@ -21,7 +21,8 @@
 //!
 //! In reading order: this file defines the model; [`classes`] and [`batch`] its tasks. [`step`] computes
 //! the [`loss`] and its gradient, [`shards`] on several threads. [`activations`] exposes the pass of one sentence,
-//! [`generate`] continues it, [`attribution`] splits a logit into terms, and [`cost`] estimates the cost of sizes.
+//! [`onward`] goes on with it from a changed vector, [`generate`] continues the sentence, [`attribution`] splits a logit into
+//! terms, and [`cost`] estimates the cost of sizes.
 
 pub mod activations;
 pub mod attribution;
@@ -30,6 +31,7 @@ pub mod classes;
 pub mod cost;
 pub mod generate;
 mod loss;
+pub mod onward;
 pub mod shards;
 pub mod step;
 
@@ -483,7 +485,7 @@ impl<S: Scalar> AttentionModel<S> {
 
     /// Returns `E` (V, D), frozen or trained.
     #[inline(always)]
-    fn embedding<'a>(&'a self, parameters: &'a Parameters<S>) -> TableRef<'a, S> {
+    pub fn embedding<'a>(&'a self, parameters: &'a Parameters<S>) -> TableRef<'a, S> {
         if self.architecture.train_embedding {
             TableRef::of_rows(parameters.values_of(TensorName::Embedding), self.architecture.width)
         } else {
@@ -492,7 +494,7 @@ impl<S: Scalar> AttentionModel<S> {
     }
 
     /// Returns `P` (T_max·D) of a tower, empty if the model has none.
-    fn positions<'a>(&'a self, parameters: &'a Parameters<S>, tower: Tower) -> &'a [S] {
+    pub(crate) fn positions<'a>(&'a self, parameters: &'a Parameters<S>, tower: Tower) -> &'a [S] {
         match &self.fixed_positions {
             Some(fixed) => fixed.flat(),
             None => parameters.values_of(self.architecture.positions_of(tower)),
@@ -530,13 +532,16 @@ impl<S: Scalar> AttentionModel<S> {
     /// Computes `E[words] + P + E_S` row by row.
     #[inline(always)]
     fn embed(&self, parameters: &Parameters<S>, tower: Tower, sequences: &Sequences, x: &mut [S]) {
-        let width = self.architecture.width;
-        let (embedding, positions) = (self.embedding(parameters), self.positions(parameters, tower));
-        let segments = parameters.values_of(TensorName::Segments);
+        self.look_words_up(parameters, sequences, x);
+        self.add_places(parameters, tower, sequences, x);
+    }
+
+    /// Writes the static vector of each word, `E[words]` with its factor; zeros for a hidden word.
+    #[inline(always)]
+    fn look_words_up(&self, parameters: &Parameters<S>, sequences: &Sequences, x: &mut [S]) {
+        let embedding = self.embedding(parameters);
         let scale = self.architecture.embedding_scale.map(S::from_f64);
-        let rows = sequences.position_rows(self.architecture.position_rows);
-        let tokens = sequences.words.iter().zip(&*rows).zip(&sequences.segments);
-        for (x, ((&word, &t), &segment)) in x.chunks_exact_mut(width).zip(tokens) {
+        for (x, &word) in x.chunks_exact_mut(self.architecture.width).zip(&sequences.words) {
             match word {
                 Some(word) => embedding.copy_row(word, x),
                 None => x.fill(S::zero()),
@@ -544,6 +549,16 @@ impl<S: Scalar> AttentionModel<S> {
             if let Some(scale) = scale {
                 x.iter_mut().for_each(|x| *x *= scale);
             }
+        }
+    }
+
+    /// Adds `P + E_S` to the words' vectors.
+    #[inline(always)]
+    fn add_places(&self, parameters: &Parameters<S>, tower: Tower, sequences: &Sequences, x: &mut [S]) {
+        let width = self.architecture.width;
+        let (positions, segments) = (self.positions(parameters, tower), parameters.values_of(TensorName::Segments));
+        let rows = sequences.position_rows(self.architecture.position_rows);
+        for (x, (&t, &segment)) in x.chunks_exact_mut(width).zip(rows.iter().zip(&sequences.segments)) {
             if !positions.is_empty() {
                 add(x, &positions[t * width..][..width]);
             }
@@ -579,12 +594,12 @@ impl<S: Scalar> AttentionModel<S> {
     }
 
     /// Returns `γ` and `β` of the norm after a tower's embeddings, if there is one.
-    fn embedding_norm<'a>(&self, parameters: &'a Parameters<S>, tower: Tower) -> Option<[&'a [S]; 2]> {
+    pub(crate) fn embedding_norm<'a>(&self, parameters: &'a Parameters<S>, tower: Tower) -> Option<[&'a [S]; 2]> {
         self.architecture.embedding_norm_of(tower).map(|ids| gain_and_shift(parameters, ids))
     }
 
     /// Returns `γ` and `β` of the norm after a tower's blocks, if there is one.
-    fn final_norm<'a>(&self, parameters: &'a Parameters<S>, tower: Tower) -> Option<[&'a [S]; 2]> {
+    pub(crate) fn final_norm<'a>(&self, parameters: &'a Parameters<S>, tower: Tower) -> Option<[&'a [S]; 2]> {
         self.architecture.final_norm_of(tower).map(|ids| gain_and_shift(parameters, ids))
     }
 }
@@ -618,9 +633,14 @@ impl Architecture {
         if block < self.source_blocks.len() { Tower::Source } else { Tower::Sentence }
     }
 
-    /// Returns the norm after all blocks as a lens for other vectors, or `None` if the model has none.
-    pub fn last_lens(&self, parameters: &Parameters<f32>) -> Option<Lens> {
-        self.final_norm.then(|| Lens::new(gain_and_shift(parameters, FINAL_NORM), self.norm_form))
+    /// Returns the tower of the sentence that a learner chooses: the source, if there is one.
+    pub fn tower_of_chosen(&self) -> Tower {
+        if self.has_source() { Tower::Source } else { Tower::Sentence }
+    }
+
+    /// Returns the norm after all blocks of a tower as a lens for other vectors, or `None` if there is none.
+    pub fn last_lens(&self, tower: Tower, parameters: &Parameters<f32>) -> Option<Lens> {
+        self.final_norm_of(tower).map(|ids| Lens::new(gain_and_shift(parameters, ids), self.norm_form))
     }
 
     /// Returns the norm after the embeddings as a lens for other vectors, or `None` if the model has none.

@@ -319,7 +319,7 @@ const REFUSED_COUNTS: [(&str, &str); 3] =
     [("num_experts", "experts"), ("num_local_experts", "experts"), ("n_routed_experts", "experts")];
 
 const EXPERTS: &str = "its feed-forward layers are chosen among experts";
-pub(super) const TWO_MODELS: &str = "it consists of two models, and the second reads the output of the first";
+const TWO_MODELS: &str = "of models with an encoder and a decoder it computes T5, BART, mBART and Marian only";
 const NO_ATTENTION: &str = "it has no attention";
 const PARTLY_RECURRENT: &str = "some of its layers have a state or a convolution in place of attention";
 const MULTIPLIED: &str = "it multiplies what each branch adds by a number";

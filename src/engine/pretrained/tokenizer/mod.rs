@@ -108,6 +108,15 @@ impl Tokenizer {
         }
     }
 
+    /// Splits a text of the target's side into pieces, including those that the tokenizer adds, such as the language of
+    /// mBART's targets. A tokenizer of one side splits it as any other.
+    ///
+    /// # Errors
+    /// As [`Self::encode`].
+    pub fn encode_target(&self, text: &str) -> Result<Encoding, String> {
+        self.encode(text)
+    }
+
     /// Returns whether two texts can be given at once.
     pub fn has_pairs(&self) -> bool {
         self.template.pair.is_some()

@@ -23,8 +23,6 @@ const ATTENTION_OUTPUT_NORM: [TensorName; 2] =
     [TensorName::AttentionOutputNormGain, TensorName::AttentionOutputNormBias];
 const FORWARD_NORM: [TensorName; 2] = [TensorName::ForwardNormGain, TensorName::ForwardNormBias];
 const FORWARD_OUTPUT_NORM: [TensorName; 2] = [TensorName::ForwardOutputNormGain, TensorName::ForwardOutputNormBias];
-const EMBEDDING_NORM: [TensorName; 2] = [TensorName::EmbeddingNormGain, TensorName::EmbeddingNormBias];
-const FINAL_NORM: [TensorName; 2] = [TensorName::FinalNormGain, TensorName::FinalNormBias];
 
 /// Creates entries of tokens in a block, by the letter `i` of the token and one of the dimension.
 fn of_tokens(quantity: Quantity, block: usize, letter: char) -> Expr {
@@ -55,26 +53,30 @@ impl EntryReader<'_> {
     pub(super) fn norm_before(&self, entry: Entry) -> Option<Rule> {
         let (block, [token, dim, _]) = (entry.owner.number(), entry.index);
         let config = self.config(block)?;
-        let is_of_words = self.is_first(block) && !self.is_of_source(block) && self.patch_of(block, token).is_none();
+        let is_of_words = self.is_first(block) && self.patch_of(block, token).is_none();
+        let (architecture, tower) = (&self.model.architecture, self.model.architecture.tower_of(block));
         let is_post = config.norm == Norm::Post;
         let of_block = |quantity: Quantity| quantity.of_block(block, [0, 0]);
         let (symbol, first, names) = match entry.quantity {
-            Quantity::Final => ("", Quantity::Output.of_block(self.last_block(), [0, 0]), FINAL_NORM),
-            Quantity::Input if self.model.architecture.embedding_norm && is_of_words => {
-                ("x_i", Quantity::Embedded.of_model([0, 0]), EMBEDDING_NORM)
+            Quantity::Final => ("", of_block(Quantity::Output), architecture.final_norm_of(tower)?),
+            Quantity::Input if architecture.embedding_norm && is_of_words => {
+                ("x_i", of_block(Quantity::Embedded), architecture.embedding_norm_of(tower)?)
             }
-            Quantity::Normed => ("n_i", of_block(Quantity::Input), ATTENTION_NORM),
-            Quantity::Attended => ("b_i", of_block(Quantity::Summed), ATTENTION_NORM),
+            Quantity::Normed => ("n_i", of_block(Quantity::Input), in_block(ATTENTION_NORM, block)),
+            Quantity::Attended => ("b_i", of_block(Quantity::Summed), in_block(ATTENTION_NORM, block)),
             Quantity::Output if is_post && config.has_forward_norm() => {
-                ("y_i", of_block(Quantity::Joined), FORWARD_NORM)
+                ("y_i", of_block(Quantity::Joined), in_block(FORWARD_NORM, block))
             }
-            Quantity::Output if is_post && config.attention_norm => ("y_i", of_block(Quantity::Summed), ATTENTION_NORM),
+            Quantity::Output if is_post && config.attention_norm => {
+                ("y_i", of_block(Quantity::Summed), in_block(ATTENTION_NORM, block))
+            }
             _ => return None,
         };
-        let form = if names[0].is_of_a_block() { config.norm_form } else { self.model.architecture.norm_form };
+        let is_of_block = names[0].name.is_of_a_block();
+        let form = if is_of_block { config.norm_form } else { architecture.norm_form };
         let row = at(first, "id");
         let latex = call("Norm", &print(&row));
-        let normed = RowStatistics::norm_row(form, row, ('d', self.width()), in_block(names, block));
+        let normed = RowStatistics::norm_row(form, row, ('d', self.width()), names);
         let definition = format!("{latex}_d = {}", print_with("d", &normed));
         let normed = normed.printed(latex).with_definition(definition);
         Some(Rule::new(symbol, normed, Bound::default().with('i', token).with('d', dim)))
@@ -83,12 +85,19 @@ impl EntryReader<'_> {
     /// Returns the rule of a wave of the fixed positions.
     pub(super) fn position(&self, place: usize, dim: usize) -> Rule {
         const BASE: f64 = 10_000.0;
-        let is_even = dim.is_multiple_of(2);
+        let positions = self.model.architecture.positions;
+        let (wave, is_sine) = positions.wave(dim, self.width()).unwrap_or_default();
         let symbol = |latex: &str, value: usize| Expr::from(Number::new(latex, "", value as f64));
         let own = symbol("d", dim);
-        let pair = if is_even { own } else { own - Number::plain(1.0) };
+        // The column of the wave's sine, or twice its number.
+        let pair = match positions {
+            Positions::SinusoidalInHalves if is_sine => own * Number::plain(2.0),
+            Positions::SinusoidalInHalves => (own - Number::plain((dim - wave) as f64)) * Number::plain(2.0),
+            _ if is_sine => own,
+            _ => own - Number::plain(1.0),
+        };
         let wave = Expr::from(Number::plain(BASE)).power(pair / symbol("D", self.width()));
-        let function = if is_even { Function::Sin } else { Function::Cos };
+        let function = if is_sine { Function::Sin } else { Function::Cos };
         Rule::new("P_{td}", (symbol("t", place) / wave).apply(function), Bound::default())
     }
 
@@ -125,8 +134,8 @@ impl EntryReader<'_> {
         }
     }
 
-    pub(super) fn embedded(&self, token: usize, dim: usize) -> Rule {
-        Rule::new("e_i", self.embeddings(self.first_block(), token, dim), Bound::default())
+    pub(super) fn embedded(&self, block: usize, token: usize, dim: usize) -> Rule {
+        Rule::new("e_i", self.embeddings(block, token, dim), Bound::default())
     }
 
     pub(super) fn input(&self, block: usize, token: usize, dim: usize) -> Rule {

@@ -1,6 +1,7 @@
 //! Rules of what is read off the vectors: points of the picture, and how near they are to words.
 
 use attune_engine::numerics::Matrix;
+use attune_engine::numerics::model::Tower;
 use attune_engine::numerics::projection::Lens;
 use attune_engine::quantity::{Entry, Quantity, StagePoint};
 
@@ -29,7 +30,9 @@ impl EntryReader<'_> {
         let scale = self.space.scale()?;
         match of {
             StagePoint::Word(_) | StagePoint::Static(_) => Some(scale.lens.clone()),
-            StagePoint::After(..) => scale.lens_of_layers(&self.model.architecture, &self.model.parameters),
+            StagePoint::After(..) => {
+                scale.lens_of_layers(Tower::Sentence, &self.model.architecture, &self.model.parameters)
+            }
             // It is behind the last norm already, unless the picture is without it.
             StagePoint::Contextual(_) => None,
         }

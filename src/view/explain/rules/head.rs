@@ -124,7 +124,9 @@ impl EntryReader<'_> {
         };
         let read = if letters.0 != 'q' && parts.config.attends_to_source() {
             let block = self.model.architecture.source_blocks.len().checked_sub(1)?;
-            (Quantity::Output.of_block(block, [0, 0]), Some(format!("z_{}", letters.1)))
+            let is_normed = self.model.architecture.source.final_norm;
+            let memory = if is_normed { Quantity::Final } else { Quantity::Output };
+            (memory.of_block(block, [0, 0]), Some(format!("z_{}", letters.1)))
         } else if parts.config.norms_first() {
             let symbol = call("Norm", &format!("x_{}", letters.1));
             (Quantity::Normed.of_block(parts.block, [0, 0]), Some(symbol))
@@ -172,19 +174,25 @@ impl EntryReader<'_> {
         Some(Rule::new("", scale, Bound::default()))
     }
 
-    /// Builds `B[h, j − i] / τ`; `None` if distances do not count.
-    fn distance_bias(&self, head: usize) -> Option<Expr> {
+    /// Builds `B[h, j − i] / τ`, or that of the bucket of the distance; `None` if distances do not count.
+    fn distance_bias(&self, head: usize, [query, key]: [usize; 2]) -> Option<Expr> {
         let parts = self.head(head)?;
         let attention = &parts.config.attention;
         let tensor = TensorName::DistanceBias.of_block(attention.distance_block(parts.block));
-        let last = attention.distances?.tokens.checked_sub(1)?;
-        let bias = at(Entry::parameter(tensor, parts.own, last), "_j").less('i').printed("B_{h,\\,j-i}");
+        let form = attention.distances?;
+        let bias = match form.buckets {
+            Some(_) => at(Entry::parameter(tensor, parts.own, form.column(query, key)), "").printed("B_{h,\\,b(j-i)}"),
+            None => {
+                let last = form.tokens.checked_sub(1)?;
+                at(Entry::parameter(tensor, parts.own, last), "_j").less('i').printed("B_{h,\\,j-i}")
+            }
+        };
         let [_, temperature] = self.divisors(head)?;
         Some(bias / temperature)
     }
 
     pub(super) fn distance(&self, head: usize, query: usize, key: usize) -> Option<Rule> {
-        let bias = self.distance_bias(head)?;
+        let bias = self.distance_bias(head, [query, key])?;
         Some(Rule::new("b_{ij}", bias, Bound::of_pair(query, key)))
     }
 
@@ -194,12 +202,12 @@ impl EntryReader<'_> {
     }
 
     pub(super) fn score(&self, head: usize, query: usize, key: usize) -> Option<Rule> {
-        let score = self.score_with(head, self.is_hidden(head, query, key))?;
+        let score = self.score_with(head, [query, key], self.is_hidden(head, query, key))?;
         Some(Rule { bound: Bound::of_pair(query, key), ..score })
     }
 
     /// Builds the rule of a score, with a key that is hidden or not.
-    pub fn score_with(&self, head: usize, is_hidden: bool) -> Option<Rule> {
+    pub fn score_with(&self, head: usize, pair: [usize; 2], is_hidden: bool) -> Option<Rule> {
         let product = at_head(Quantity::Product, head, "ij").printed("q_i \\cdot k_j");
         let [untempered, temperature] = self.divisors(head)?;
         let scaled = match self.head(head)?.config.attention.score_cap {
@@ -209,8 +217,9 @@ impl EntryReader<'_> {
                 (cap() / temperature) * (product / (cap() * untempered)).apply(Function::Tanh)
             }
         };
-        let distance =
-            self.distance_bias(head).map(|bias| at_head(Quantity::DistanceBias, head, "ij").printed(print(&bias)));
+        let distance = self
+            .distance_bias(head, pair)
+            .map(|bias| at_head(Quantity::DistanceBias, head, "ij").printed(print(&bias)));
         let mask = if is_hidden { f64::NEG_INFINITY } else { 0.0 };
         let mask = Number::new("m_{ij}", "mask", mask).set_by(Setting::Mask);
         let score = scaled.plus(distance) + mask;
@@ -296,7 +305,8 @@ impl EntryReader<'_> {
     pub(super) fn mix(&self, head: usize, query: usize, dim: usize) -> Option<Rule> {
         let keys = self.head(head)?.activations.weights.cols();
         let weight = at_head(Quantity::Weight, head, "ij");
-        let mix = (weight * at_head(Quantity::Value, head, "jd") * self.gain(head)?).sum('j', keys);
+        let term = (weight * at_head(Quantity::Value, head, "jd")).times(self.gain(head));
+        let mix = term.sum('j', keys);
         Some(Rule::new("m_i", mix, Bound::default().with('i', query).with('d', dim)))
     }
 

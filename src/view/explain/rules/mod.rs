@@ -126,7 +126,7 @@ impl EntryReader<'_> {
             Parameter(name) => self.learned(name.of_block(number), i, j),
             Static => Some(Rule::given("E")),
             Position => Some(self.position(i, j)),
-            Embedded => Some(self.embedded(i, j)),
+            Embedded => Some(self.embedded(number, i, j)),
             Input => Some(self.input(number, i, j)),
             Query | Key | Value => self.projection(entry),
             Product => self.product(number, i, j),

@@ -47,6 +47,11 @@ impl EntryReader<'_> {
             }
             (None, _) => (self.pooled('d') * weights).sum('d', self.width()),
         };
+        let scale = architecture.logit_scale.map(|scale| Number::new("c", "scale", scale));
+        let sum = match scale {
+            Some(scale) => Expr::from(scale) * sum,
+            None => sum,
+        };
         let bias = Entry::parameter(TensorName::LogitBias.into(), 0, class);
         let sum = sum.plus(architecture.readout_bias.then(|| at(bias, "").printed("b_c")));
         let logit = match architecture.logit_cap {
@@ -107,17 +112,21 @@ impl EntryReader<'_> {
     pub(super) fn probability(&self, row: usize, class: usize) -> Option<Rule> {
         let all = &self.sentence.answers.logits;
         let logits = (row < all.rows()).then(|| all.row(row))?;
-        let largest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        let never = &self.sentence.answers.never;
+        let written = logits.iter().enumerate().filter(|(class, _)| !never.contains(class));
+        let largest = written.map(|(_, logit)| *logit).fold(f32::NEG_INFINITY, f32::max);
         // Formulas leave out the largest logit, which keeps the powers small and cancels.
         let softmax = |largest: Option<Number>| {
-            let power = |letter: &str| {
-                let logit = at(Quantity::Logit.of_model([row, 0]), &format!("_{letter}"));
+            let power = |first: usize, letter: &str| {
+                let logit = at(Quantity::Logit.of_model([row, first]), &format!("_{letter}"));
                 let shifted = if let Some(largest) = largest.clone() { logit - largest } else { logit };
                 shifted.apply(Function::Exp)
             };
-            let of = Box::new(power("b"));
+            let of = Box::new(power(0, "b"));
             let total = Over { fold: Fold::Sum, letter: 'b', count: logits.len(), of, named: LOGITS_NAMED };
-            power("c") / Expr::Over(total)
+            // What is never written takes no part.
+            let total = never.iter().fold(Expr::Over(total), |total, class| total - power(*class, "_"));
+            power(0, "c") / total
         };
         let formula = print_with("c", &softmax(None));
         let probability = softmax(Some(Number::new("", "max", largest.into())));

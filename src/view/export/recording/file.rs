@@ -209,8 +209,7 @@ fn mask(heads: &[HeadActivations<f32>]) -> Tensor {
 
 /// Returns the places of the tokens that a tokenizer added.
 fn special(tokens: &[Token]) -> Vec<usize> {
-    let is_added = |token: &Token| token.piece.as_ref().is_some_and(|piece| piece.is_added);
-    (0..tokens.len()).filter(|at| is_added(&tokens[*at])).collect()
+    (0..tokens.len()).filter(|at| tokens[*at].is_added()).collect()
 }
 
 /// Returns the word that each token is a piece of; `None` of a model that reads whole words.

@@ -8,7 +8,7 @@ use attune_engine::pretrained::Refusal;
 use attune_engine::pretrained::safetensors::FileTensor;
 use attune_engine::recording::about::Grid;
 use attune_engine::recording::parts::{Part, Side};
-use attune_engine::recording::{Attention, RecordedText, Recording};
+use attune_engine::recording::{Attention, RecordedText, Recording, mixes};
 use serde_json::{Map, Value, json};
 
 use crate::export::trace::tensor;
@@ -222,7 +222,7 @@ impl Writer<'_> {
         to.add(&format!("weights[{number}]"), &weights)?;
         if let Some(value) = value {
             to.add(&format!("V[{number}]"), &value)?;
-            to.add(&format!("mix[{number}]"), &product(&weights, &value))?;
+            to.add(&format!("mix[{number}]"), &mixes(&weights, &value))?;
         }
         Ok(())
     }
@@ -234,12 +234,4 @@ fn one_or_all(numbers: &[f64]) -> Value {
         [first, rest @ ..] if rest.iter().all(|number| number == first) => json!(first),
         all => json!(all),
     }
-}
-
-/// `A V`, summed in double precision.
-fn product(weights: &Matrix<f32>, values: &Matrix<f32>) -> Matrix<f32> {
-    Matrix::from_fn(weights.rows(), values.cols(), |query, dim| {
-        let terms = weights.row(query).iter().enumerate();
-        terms.map(|(key, weight)| f64::from(*weight) * f64::from(values.get(key, dim))).sum::<f64>() as f32
-    })
 }

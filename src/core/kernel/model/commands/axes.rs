@@ -27,7 +27,7 @@ impl Basis {
             Some(fitted) => &**fitted,
             None => {
                 let model = of.training.model();
-                let pretrained = of.pretrained.is_some().then(|| (of.training.network(), &**model.trained()));
+                let pretrained = of.pretrained.is_some().then(|| (of.training.network(), model.trained()));
                 own = own_spread(lesson, space, pretrained, self.raw);
                 &own
             }

@@ -2,29 +2,27 @@
 
 use crate::kernel::command::SentenceCommand;
 use crate::kernel::model::{LessonModel, UndoPart};
-use crate::kernel::sentence_pass::sentence::Sentence;
+use crate::kernel::sentence_pass::sentence::{PairFault, Sentence};
 use crate::kernel::values::space::index_of;
 use crate::lesson::schema::Lesson;
 
 impl LessonModel {
     pub(crate) fn apply_to_sentences(&mut self, command: SentenceCommand, lesson: &Lesson) -> Result<(), String> {
         let sentence = match command {
-            SentenceCommand::Select(index) => {
-                let count = lesson.sentences.len();
-                Sentence::of_lesson(lesson, &self.words, index).ok_or_else(|| {
-                    format!("there is no sentence {}; the lesson has {count}", index.saturating_add(1))
-                })?
-            }
+            SentenceCommand::Select(index) => Sentence::of_lesson(lesson, &self.words, index)?,
             SentenceCommand::Set(text) | SentenceCommand::Type(text) => self.read(&text, lesson)?,
             SentenceCommand::Stretch(first) => self.stretch(first)?,
             SentenceCommand::Ids(ids) => Sentence::of_ids(&ids, lesson, &self.words)?,
+            SentenceCommand::Pair { source, target } => {
+                Sentence::of_pair(&source, &target, lesson, &self.words).map_err(PairFault::words)?
+            }
             SentenceCommand::Words(words) => self.of_words(&words, lesson)?,
             SentenceCommand::SetSecond(text) => return self.set_second(text, lesson),
             SentenceCommand::Generate { count, choice } => {
                 return self.pass.generate(count, choice, lesson, &self.training);
             }
         };
-        if sentence != *self.pass.sentence() {
+        if !sentence.is_same_choice(self.pass.sentence()) {
             let is_same_text = sentence.recorded.is_some() && sentence.index == self.pass.sentence().index;
             let label = if is_same_text { "choice of the tokens" } else { "choice of the sentence" };
             let before = self.pass.show(sentence);
@@ -58,7 +56,11 @@ impl LessonModel {
 
     fn set_second(&mut self, text: Option<String>, lesson: &Lesson) -> Result<(), String> {
         let sentence = text.map(|text| self.read(&text, lesson)).transpose()?;
-        if sentence.as_ref() != self.pass.second() {
+        let is_same = match (&sentence, self.pass.second()) {
+            (Some(sentence), Some(second)) => sentence.is_same_choice(second),
+            (sentence, second) => sentence.is_none() && second.is_none(),
+        };
+        if !is_same {
             let label = if sentence.is_some() { "second sentence" } else { "end of the comparison" };
             let before = self.pass.set_second(sentence);
             self.remember(label, UndoPart::Second(before));

@@ -1,0 +1,144 @@
+//! `attune map`, `score`, `words` and `heads`: why an answer, why a look, and how often.
+
+pub mod args;
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use attune_core::kernel::Kernel;
+use attune_core::kernel::evidence::map::MapRequest;
+use attune_core::kernel::evidence::texts::{FILE_BYTES_MAX, decoded};
+use attune_core::lesson::issue::{printable, shown};
+use attune_core::lesson::recorded::ONE_PASS;
+use attune_core::lesson::vector_files::is_file_of_vectors;
+use attune_engine::files;
+use attune_engine::recording::is_recording;
+use attune_view::export::evidence::{
+    HeadVisFault, map_json, map_text, score_json, score_text, tables_json, tables_text, texts_json, texts_text,
+    words_json, words_text, write_headvis,
+};
+use serde_json::Value;
+
+use self::args::{HeadsArgs, MapArgs, ScoreArgs, WordsArgs};
+use super::args::Common;
+use super::{CliFault, lessons, print, training};
+
+/// Prints the maps of a sentence.
+pub fn map(request: &MapArgs, common: &Common) -> Result<(), CliFault> {
+    let kernel = opened(&request.lesson, common)?;
+    let asked = MapRequest {
+        sentence: request.sentence.clone(),
+        second: request.second.clone(),
+        asked: request.asked.asked(),
+        into: request.into,
+        direct: request.direct,
+    };
+    let evidence = kernel.evidence().map_err(refused)?;
+    let maps = with_bar("Passes", common, |progressed| evidence.maps(&asked, progressed))?;
+    printed(request.json, || map_json(&maps), || map_text(&maps))
+}
+
+/// Prints the split of a score.
+pub fn score(request: &ScoreArgs, common: &Common) -> Result<(), CliFault> {
+    let kernel = opened(&request.lesson, common)?;
+    let score =
+        kernel.evidence().and_then(|evidence| evidence.score(&request.sentence, request.of)).map_err(refused)?;
+    printed(request.json, || score_json(&score), || score_text(&score))
+}
+
+/// Prints the measures of which word mattered.
+pub fn words(request: &WordsArgs, common: &Common) -> Result<(), CliFault> {
+    let kernel = opened(&request.lesson, common)?;
+    let evidence = kernel.evidence().map_err(refused)?;
+    let asked = request.asked.asked();
+    let words = with_bar("Measures", common, |progressed| evidence.words(&request.sentence, &asked, progressed))?;
+    printed(request.json, || words_json(&words), || words_text(&words))
+}
+
+/// Prints all heads over a file of texts, or tables of heads.
+pub fn heads(request: &HeadsArgs, common: &Common) -> Result<(), CliFault> {
+    let Some(file) = &request.texts else {
+        let kernel = opened(&request.lesson, common)?;
+        let evidence = kernel.evidence().map_err(refused)?;
+        let tables =
+            with_bar("Heads", common, |progressed| evidence.tables(&request.head, &request.words, progressed))?;
+        return printed(request.json, || tables_json(&tables), || tables_text(&tables));
+    };
+    // Read before training, which takes time.
+    let bytes = texts_of(file)?;
+    let of_file = |why: String| CliFault::usage(format_args!("{}: {why}", shown(file)));
+    let text = decoded(&bytes).map_err(of_file)?;
+    let kernel = opened(&request.lesson, common)?;
+    let evidence = kernel.evidence().map_err(refused)?;
+    let texts = with_bar("Texts", common, |progressed| {
+        evidence.texts(text, progressed).map_err(|why| format!("{}: {why}", shown(file)))
+    })?;
+    if let Some(folder) = &request.output {
+        let name = kernel.snapshot().lesson.title.clone();
+        write_headvis(folder, (&name, text), &texts, &evidence).map_err(|why| match why {
+            HeadVisFault::Taken => CliFault::usage(format_args!("--output: {}: {why}", shown(folder))),
+            HeadVisFault::Text(_) | HeadVisFault::Write(_) => {
+                CliFault::output(format_args!("{}: {why}", shown(folder)))
+            }
+        })?;
+    }
+    printed(request.json, || texts_json(&texts, &evidence), || texts_text(&texts, &evidence))
+}
+
+fn texts_of(file: &Path) -> Result<Vec<u8>, CliFault> {
+    files::read(file, FILE_BYTES_MAX).map_err(|error| {
+        let file = shown(file);
+        match error.kind() {
+            ErrorKind::FileTooLarge => CliFault::usage(format_args!(
+                "{file}: the file has {error}; at most {FILE_BYTES_MAX} bytes are read, so take a part of it"
+            )),
+            _ => CliFault::usage(format_args!("{file}: the texts cannot be read: {error}")),
+        }
+    })
+}
+
+/// Opens and trains a lesson, or opens a model.
+fn opened(path: &Path, common: &Common) -> Result<Kernel, CliFault> {
+    if is_recording(path) {
+        return Err(CliFault::usage(format_args!("{}: {ONE_PASS}", shown(path))));
+    }
+    if is_file_of_vectors(path) {
+        return Err(CliFault::usage(format_args!("{}: a file of vectors has no model to ask", shown(path))));
+    }
+    let kernel = training::train(lessons::read(path, common.seed)?, common);
+    training::trained(&kernel, path)?;
+    Ok(kernel)
+}
+
+fn refused(why: String) -> CliFault {
+    CliFault::usage(printable(&why))
+}
+
+/// Runs work with a progress bar on a terminal.
+fn with_bar<T>(
+    name: &'static str,
+    common: &Common,
+    work: impl FnOnce(&(dyn Fn(usize, usize) -> bool + Sync)) -> Result<T, String>,
+) -> Result<T, CliFault> {
+    let bar = training::bar(0, "{msg} {bar:32} {pos}/{len}", common);
+    bar.set_message(name);
+    let found = work(&|done, of| {
+        bar.set_length(of as u64);
+        bar.set_position(done as u64);
+        true
+    });
+    bar.finish_and_clear();
+    found.map_err(refused)
+}
+
+/// Prints a result as JSON or as text without control characters, which names of pieces may have.
+fn printed(is_json: bool, json: impl FnOnce() -> Value, text: impl FnOnce() -> String) -> Result<(), CliFault> {
+    if is_json {
+        return print::with(|out| {
+            serde_json::to_writer(&mut *out, &json())?;
+            writeln!(out)
+        });
+    }
+    let text = text();
+    print::with(|out| text.lines().try_for_each(|line| writeln!(out, "{}", printable(line))))
+}

@@ -1,0 +1,209 @@
+//! Patch maps, ablation maps and paths of a sentence.
+
+use attune_engine::numerics::evidence::Asked;
+use attune_engine::numerics::evidence::maps::{Change, Receiver, Setting};
+use attune_engine::numerics::model::activations::Activations;
+
+use super::{AskedAnswer, ENDED, Evidence, Progressed, Ran};
+
+/// The least difference of what two sentences answer that a map divides by.
+const LEAST_DIFFERENCE: f64 = 0.01;
+/// The least difference of two probabilities that is divided by; below, rounding is all that is left.
+const LEAST_PROBABILITY: f64 = 1e-6;
+
+/// What is asked of a map.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MapRequest {
+    pub sentence: String,
+    /// The sentence whose values are put in. Without it there are only heads that are off or mean.
+    pub second: Option<String>,
+    pub asked: AskedAnswer,
+    /// The end of the paths, if they are asked for.
+    pub into: Option<Receiver>,
+    /// Whether the paths keep the feed-forward layers as they are in the sentence.
+    pub direct: bool,
+}
+
+/// A grid of values by layer, and by token or head; `None` where there is no value.
+pub type Grid = Vec<Vec<Option<f64>>>;
+
+/// The maps of one number of an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NumberMaps {
+    pub sentence: f64,
+    pub second: Option<f64>,
+    /// Shares of the way from the sentence to the second.
+    pub words: Option<Grid>,
+    pub heads: Option<Grid>,
+    /// Changes of the number.
+    pub off: Grid,
+    pub mean: Grid,
+}
+
+/// The maps of a sentence.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Maps {
+    pub tokens: Vec<String>,
+    pub second_tokens: Option<Vec<String>>,
+    pub place: usize,
+    pub answer: String,
+    pub against: String,
+    pub difference: NumberMaps,
+    pub probability: NumberMaps,
+    /// Shares by the layer and the head of the sender.
+    pub paths: Option<Grid>,
+}
+
+impl Evidence<'_> {
+    /// Computes the maps that are asked for.
+    ///
+    /// # Errors
+    /// In words for the learner: the sentences do not fit each other or the question, or the work was ended.
+    pub fn maps(&self, request: &MapRequest, progressed: Progressed<'_>) -> Result<Maps, String> {
+        let ran = self.run(&request.sentence).map_err(|why| format!("--sentence: {why}"))?;
+        let second = request.second.as_deref().map(|second| self.run(second)).transpose();
+        let second = second.map_err(|why| format!("--second: {why}"))?;
+        let setting = self.setting(&ran, second.as_ref(), &request.asked)?;
+        let into = request.into.map(|receiver| self.receiver(receiver, second.as_ref())).transpose()?;
+        let senders: Vec<(usize, usize)> = into.map_or_else(Vec::new, |into| self.senders(into));
+        let changes = setting.changes();
+        let steps = changes.len() + senders.len();
+        let low = setting.ask(&ran.activations.output);
+        let high = second.as_ref().map(|second| setting.ask(&second.activations.output));
+        if high.is_some_and(|high| (high.difference - low.difference).abs() < LEAST_DIFFERENCE) {
+            return Err(format!(
+                "both sentences answer alike: {} against {} is {:.3} in the sentence and {:.3} in the second; give other \
+                 words with --answer and --against",
+                self.named(setting.question.answer),
+                self.named(setting.question.against),
+                low.difference,
+                high.map_or(f64::NAN, |high| high.difference),
+            ));
+        }
+        let found = setting.answers(&changes, &|done| progressed(done, steps)).ok_or(ENDED)?;
+        let paths = into.map(|into| {
+            let before = changes.len();
+            let found = setting.paths(&senders, (into, request.direct), &|done| progressed(before + done, steps));
+            found.ok_or(ENDED)
+        });
+        let paths = paths.transpose()?.map(|paths| {
+            let share = share(low.difference, high.map(|high| high.difference), LEAST_DIFFERENCE);
+            by_layer(&senders, paths.into_iter().map(|asked| share(asked.difference)))
+        });
+        let maps = |number: fn(&Asked) -> f64, least: f64| {
+            number_maps(&changes, &found, [number(&low), high.as_ref().map_or(f64::NAN, number)], number, least)
+        };
+        Ok(Maps {
+            tokens: ran.texts(),
+            second_tokens: second.as_ref().map(Ran::texts),
+            place: setting.question.place,
+            answer: self.named(setting.question.answer),
+            against: self.named(setting.question.against),
+            difference: maps(|asked| asked.difference, LEAST_DIFFERENCE),
+            probability: maps(|asked| asked.probability, LEAST_PROBABILITY),
+            paths,
+        })
+    }
+
+    /// Puts the question to the passes of both sentences.
+    fn setting<'s>(
+        &'s self,
+        ran: &'s Ran,
+        second: Option<&'s Ran>,
+        asked: &AskedAnswer,
+    ) -> Result<Setting<'s, f32>, String> {
+        if let Some(other) = second.filter(|other| other.tokens.len() != ran.tokens.len()) {
+            let (own, other) = (ran.tokens.len(), other.tokens.len());
+            return Err(format!("{own} and {other} tokens: a patch pairs tokens by place"));
+        }
+        let place = self.place(&ran.tokens, asked.at).map_err(|why| format!("--sentence: {why}"))?;
+        let own = self.likeliest(ran, place, 2);
+        let (usual, same) = match second {
+            Some(second) => (
+                [self.likeliest(second, place, 1)[0], own[0]],
+                "both sentences have the same answer: give --answer and --against",
+            ),
+            None => ([own[0], own[own.len() - 1]], "the answer is compared with itself: give --answer and --against"),
+        };
+        let usual = if second.is_none() { self.beside_named(asked, usual)? } else { usual };
+        let question = self.question(asked, place, usual, same)?;
+        let activations = |ran: &'s Ran| -> &'s Activations<f32> { &ran.activations };
+        Ok(Setting {
+            model: self.model,
+            parameters: self.parameters,
+            sentence: &ran.input,
+            own: &ran.activations,
+            second: second.map(activations),
+            question,
+        })
+    }
+
+    /// Checks the end of a path.
+    fn receiver(&self, receiver: Receiver, second: Option<&Ran>) -> Result<Receiver, String> {
+        if second.is_none() {
+            return Err("--into: a path brings values of a second sentence; give --second".to_owned());
+        }
+        if let Receiver::Head { block, head, .. } = receiver {
+            self.head((block, head)).map_err(|why| format!("--into: {why}"))?;
+        }
+        Ok(receiver)
+    }
+
+    /// Returns all heads before the end of a path.
+    fn senders(&self, into: Receiver) -> Vec<(usize, usize)> {
+        let blocks = &self.model.architecture.blocks;
+        let until = match into {
+            Receiver::Answer => blocks.len(),
+            Receiver::Head { block, .. } => block,
+        };
+        let heads = |block: usize| (0..blocks[block].attention.heads).map(move |head| (block, head));
+        (0..until).flat_map(heads).collect()
+    }
+}
+
+/// Returns the share of the way from `low` to `high` that a number is at; `None` where these are alike.
+fn share(low: f64, high: Option<f64>, least: f64) -> impl Fn(f64) -> Option<f64> {
+    move |number| {
+        let way = high? - low;
+        (way.abs() >= least).then(|| (number - low) / way)
+    }
+}
+
+/// Collects values by the layers of their places, which are in order.
+fn by_layer(places: &[(usize, usize)], values: impl Iterator<Item = Option<f64>>) -> Grid {
+    let mut grid = Grid::new();
+    for ((layer, _), value) in places.iter().zip(values) {
+        grid.resize_with(layer + 1, Vec::new);
+        grid[*layer].push(value);
+    }
+    grid
+}
+
+fn number_maps(
+    changes: &[Change],
+    found: &[Asked],
+    [low, high]: [f64; 2],
+    number: fn(&Asked) -> f64,
+    least: f64,
+) -> NumberMaps {
+    let grid = |place: fn(&Change) -> Option<(usize, usize)>, value: &dyn Fn(f64) -> Option<f64>| {
+        let (places, values): (Vec<_>, Vec<_>) = changes
+            .iter()
+            .zip(found)
+            .filter_map(|(change, asked)| Some((place(change)?, value(number(asked)))))
+            .unzip();
+        by_layer(&places, values.into_iter())
+    };
+    let (shared, changed) = (share(low, Some(high), least), |number: f64| Some(number - low));
+    let words = grid(|change| matches!(change, Change::Word { .. }).then(|| change.place()), &shared);
+    let heads = grid(|change| matches!(change, Change::Head { .. }).then(|| change.place()), &shared);
+    let is_there = !high.is_nan();
+    NumberMaps {
+        sentence: low,
+        second: is_there.then_some(high),
+        words: is_there.then_some(words),
+        heads: is_there.then_some(heads),
+        off: grid(|change| matches!(change, Change::Off { .. }).then(|| change.place()), &changed),
+        mean: grid(|change| matches!(change, Change::Mean { .. }).then(|| change.place()), &changed),
+    }
+}

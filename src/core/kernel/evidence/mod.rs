@@ -1,0 +1,243 @@
+//! Evidence on a lesson's model or a pretrained one: the mathematics is in
+//! [`attune_engine::numerics::evidence`]; this folder reads sentences and words for it and runs it.
+//!
+//! | file | job |
+//! |---|---|
+//! | [`map`] | patch maps, ablation maps, path patching |
+//! | [`score`] | one score as a sum of pairs |
+//! | [`words`] | ten measures of which word mattered |
+//! | [`texts`] | all heads over a file of texts |
+//! | [`tables`] | what a head compares and writes, and which heads compose |
+
+pub mod map;
+pub mod score;
+pub mod tables;
+pub mod texts;
+pub mod words;
+
+use std::sync::Arc;
+
+use attune_engine::numerics::evidence::Question;
+use attune_engine::numerics::model::activations::Interventions;
+use attune_engine::numerics::model::{Activations, AttentionModel, Sequences};
+use attune_engine::numerics::params::Parameters;
+use attune_engine::numerics::vectors::highest;
+use attune_engine::pretrained::folder::ModelFolder;
+use attune_engine::pretrained::tokenizer::{ModelPiece, Origin};
+
+use crate::kernel::model::LessonModel;
+use crate::kernel::sentence_pass::sentence::{Sentence, SentenceFrame};
+use crate::kernel::values::sentence::Token;
+use crate::kernel::values::space::StaticSpace;
+use crate::lesson::issue::{printable, shorten};
+use crate::lesson::recorded::ONE_PASS;
+use crate::lesson::schema::{Lesson, Objective};
+
+/// Returns whether work goes on, when told how many of its steps are done, and of how many.
+pub type Progressed<'a> = &'a (dyn Fn(usize, usize) -> bool + Sync);
+
+/// The words of work that its watcher ended.
+pub const ENDED: &str = "stopped before it was complete";
+
+/// The answer that is asked for, as a person names it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AskedAnswer {
+    /// The answer, and the other word.
+    pub answer: Option<String>,
+    pub against: Option<String>,
+    /// Position of the token at which the model answers.
+    pub at: Option<usize>,
+}
+
+/// A trained model to which questions are put.
+#[derive(Clone, Copy)]
+pub struct Evidence<'a> {
+    lesson: &'a Lesson,
+    model: &'a AttentionModel<f32>,
+    parameters: &'a Arc<Parameters<f32>>,
+    space: &'a Arc<StaticSpace>,
+    /// Names of the classes.
+    classes: &'a Arc<[String]>,
+}
+
+/// A sentence that has run.
+struct Ran {
+    tokens: Vec<Token>,
+    input: Sequences,
+    activations: Activations<f32>,
+}
+
+impl Ran {
+    fn texts(&self) -> Vec<String> {
+        self.tokens.iter().map(|token| token.text.clone()).collect()
+    }
+}
+
+impl<'a> Evidence<'a> {
+    /// Puts questions to a model with the weights in use.
+    ///
+    /// # Errors
+    /// In words for the learner, if it is a recording or has a source.
+    pub fn of(model: &'a LessonModel) -> Result<Self, String> {
+        let network = model.training.network();
+        if model.is_recorded() {
+            return Err(ONE_PASS.to_owned());
+        }
+        if network.architecture.has_source() {
+            return Err(
+                "this model reads a source sentence; maps, scores, words and heads are there for models with one \
+                        sentence only"
+                    .to_owned(),
+            );
+        }
+        Ok(Self {
+            lesson: &model.origin.lesson,
+            model: network,
+            parameters: model.training.live(),
+            space: &model.space,
+            classes: &model.classes,
+        })
+    }
+
+    fn folder(&self) -> Option<&'a Arc<ModelFolder>> {
+        self.lesson.static_embedding.pretrained()
+    }
+
+    /// Runs a sentence.
+    fn run(&self, text: &str) -> Result<Ran, String> {
+        let sentence = Sentence::read(text, self.lesson, &self.space.vocabulary)?;
+        let ran = self.run_sentence(sentence);
+        match ran.activations.output.flat().iter().all(|x| x.is_finite()) {
+            true => Ok(ran),
+            false => Err(format!("the model's numbers for {:?} are not finite", shorten(text))),
+        }
+    }
+
+    fn run_sentence(&self, sentence: Sentence) -> Ran {
+        let frame = SentenceFrame::without_points(sentence, self.space, None);
+        let activations = frame.activations(self.model, self.parameters, &Interventions::default());
+        Ran { tokens: frame.tokens().to_vec(), input: frame.input().clone(), activations }
+    }
+
+    /// Returns the place at which the model answers: as given, or the last hidden word, or the last token of a model that
+    /// predicts the next word or answers for the whole sentence.
+    fn place(&self, tokens: &[Token], at: Option<usize>) -> Result<usize, String> {
+        let count = tokens.len();
+        if let Some(at) = at {
+            let there = (at < count).then_some(at);
+            return there
+                .ok_or_else(|| format!("there is no token {}; the sentence has {count}", at.saturating_add(1)));
+        }
+        if !matches!(self.lesson.model.objective, Objective::MaskedWord { .. }) {
+            return Ok(count - 1);
+        }
+        let hidden = self.folder().and_then(|folder| folder.hidden());
+        let is_hidden = |token: &Token| token.word.is_some() && token.word == hidden.map(|(_, id)| id as usize);
+        tokens.iter().rposition(is_hidden).ok_or_else(|| {
+            let written = hidden.map_or(String::new(), |(piece, _)| format!("write {piece} for the hidden word, or "));
+            format!("the sentence has no hidden word; {written}name the token at which the model answers, with --at")
+        })
+    }
+
+    /// Returns the likeliest classes at a place, best first.
+    fn likeliest(&self, ran: &Ran, place: usize, count: usize) -> Vec<usize> {
+        highest(&self.model.logits_at(self.parameters, &ran.activations.output, place), count)
+    }
+
+    /// Returns the class of an answer that a person names.
+    fn class(&self, option: &str, name: &str) -> Result<usize, String> {
+        let named = || (0..self.classes.len()).filter(|class| self.classes[*class] == name);
+        let tokenizer = self.folder().and_then(|folder| folder.tokenizer.as_ref().ok());
+        let begins_word = |class: &usize| tokenizer.is_some_and(|of| of.shown(*class as u32).starts_with(' '));
+        let in_spelling = || tokenizer?.id_of(name).map(|id| id as usize).filter(|class| *class < self.classes.len());
+        let found = named().find(begins_word).or_else(|| named().next()).or_else(in_spelling);
+        found.map_or_else(|| self.of_one_piece(option, name), Ok)
+    }
+
+    /// Returns the class of a text that is one piece, such as a word behind a space.
+    fn of_one_piece(&self, option: &str, name: &str) -> Result<usize, String> {
+        let Some(folder) = self.folder() else {
+            let unknown = match self.model.classes.candidates() {
+                Some(_) => self.space.unknown(name),
+                None => format!("{:?} is not among the answers {}", shorten(name), self.classes.join(", ")),
+            };
+            return Err(format!("{option}: {unknown}"));
+        };
+        let pieces = folder.pieces(name).map_err(|why| format!("{option}: {why}"))?;
+        let own: Vec<&ModelPiece> = pieces.iter().filter(|piece| piece.origin != Origin::Added).collect();
+        match own[..] {
+            [one] => Ok(one.id as usize),
+            [] => Err(format!("{option}: {:?} has no pieces", shorten(name))),
+            _ => {
+                let names: Vec<String> = own.iter().map(|piece| format!("{:?}", folder.shown(piece.id))).collect();
+                let (name, names) = (shorten(name), names.join(", "));
+                Err(format!(
+                    "{option}: {name:?} is not one piece of this model, which reads it as {names}; name one piece"
+                ))
+            }
+        }
+    }
+
+    /// Returns a class as a person reads it.
+    fn named(&self, class: usize) -> String {
+        self.classes[class].clone()
+    }
+
+    /// Returns a word of the vocabulary as a person reads it.
+    pub fn word(&self, word: Option<usize>) -> String {
+        crate::kernel::sentence_pass::sentence::token(word, self.space).text
+    }
+
+    /// Completes a question: an answer that is not named is the likeliest of `by_default`, the other word that of
+    /// `against`.
+    fn question(
+        &self,
+        asked: &AskedAnswer,
+        place: usize,
+        [answer, against]: [usize; 2],
+        same: &str,
+    ) -> Result<Question, String> {
+        let class = |option: &str, name: &Option<String>, usual: usize| {
+            name.as_deref().map_or(Ok(usual), |name| self.class(option, name))
+        };
+        let question = Question {
+            place,
+            answer: class("--answer", &asked.answer, answer)?,
+            against: class("--against", &asked.against, against)?,
+        };
+        if question.answer == question.against {
+            return Err(same.to_owned());
+        }
+        Ok(question)
+    }
+
+    /// Returns the two likeliest words, of which the one that is not named differs from the named one.
+    fn beside_named(&self, asked: &AskedAnswer, [first, second]: [usize; 2]) -> Result<[usize; 2], String> {
+        let named = |option, name: &Option<String>| name.as_deref().map(|name| self.class(option, name)).transpose();
+        let answer = named("--answer", &asked.answer)?.unwrap_or(first);
+        let against = named("--against", &asked.against)?;
+        match against {
+            None if answer == second => Ok([answer, first]),
+            Some(against) if asked.answer.is_none() && against == first => Ok([second, against]),
+            _ => Ok([answer, second]),
+        }
+    }
+
+    /// Checks that there is a head, and returns it.
+    fn head(&self, (block, head): (usize, usize)) -> Result<(usize, usize), String> {
+        let blocks = &self.model.architecture.blocks;
+        let Some(config) = blocks.get(block) else {
+            return Err(format!("there is no layer {}; the last layer is {}", block.saturating_add(1), blocks.len()));
+        };
+        let heads = config.attention.heads;
+        (head < heads).then_some((block, head)).ok_or_else(|| {
+            let (head, layer) = (head.saturating_add(1), block + 1);
+            format!("there is no head {head} in layer {layer}; the last is head {heads}")
+        })
+    }
+}
+
+/// Returns a text of a message that may have come from a file.
+fn quoted(text: &str) -> String {
+    printable(&shorten(text))
+}

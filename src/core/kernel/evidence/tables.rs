@@ -1,0 +1,87 @@
+//! What heads compare and write, from their weights alone, and which heads compose.
+
+use attune_engine::numerics::evidence::tables::{COMPOSITION_WORK_MAX, Composition, HeadTables};
+
+use super::{ENDED, Evidence, Progressed};
+
+/// Words that are listed for a word.
+const LISTED: usize = 6;
+
+/// A word with the words that a table lists for it, each with its number.
+pub type Row = (String, Vec<(String, f64)>);
+
+/// The tables of a head.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeadTable {
+    pub layer: usize,
+    pub head: usize,
+    pub looks_at: Vec<Row>,
+    pub writes: Vec<Row>,
+}
+
+/// The tables of some heads, and the composition of heads.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tables {
+    /// The composition of unrelated heads, on average.
+    pub chance: f64,
+    pub composition: Vec<Composition>,
+    /// Whether the composition is that of all pairs, and not only of those with one of the heads.
+    pub is_whole: bool,
+    pub copying: Option<Vec<Vec<f64>>>,
+    /// Whether `writes` are logits up to a factor, and not cosines.
+    pub are_logits: bool,
+    pub tables: Vec<HeadTable>,
+}
+
+impl Evidence<'_> {
+    /// Computes the tables of some heads for some words.
+    ///
+    /// # Errors
+    /// In words for the learner, if there is no such head or word, or the work was ended.
+    pub fn tables(
+        &self,
+        heads: &[(usize, usize)],
+        words: &[String],
+        progressed: Progressed<'_>,
+    ) -> Result<Tables, String> {
+        let tables = HeadTables { model: self.model, parameters: self.parameters };
+        let heads = heads.iter().map(|head| self.head(*head).map_err(|why| format!("--head: {why}")));
+        let heads = heads.collect::<Result<Vec<_>, _>>()?;
+        let rows = words.iter().map(|word| self.row("--words", word)).collect::<Result<Vec<_>, _>>()?;
+        let all = self.model.architecture.heads();
+        let is_whole = tables.composition_work() <= COMPOSITION_WORK_MAX;
+        let only = (!is_whole).then_some(&heads[..]);
+        let composition = tables.composition(only, &|done| progressed(done, all)).ok_or(ENDED)?;
+        let names = |listed: Vec<Vec<(usize, f64)>>, name: &dyn Fn(usize) -> String| {
+            let of_word = |(word, listed): (&String, Vec<(usize, f64)>)| {
+                (word.clone(), listed.into_iter().map(|(at, value)| (name(at), value)).collect())
+            };
+            words.iter().zip(listed).map(of_word).collect::<Vec<Row>>()
+        };
+        let are_logits = tables.has_linear_readout();
+        let of_word = |word: usize| self.word(Some(word));
+        let of_output = |at: usize| if are_logits { self.named(at) } else { self.word(Some(at)) };
+        let table = |&(layer, head): &(usize, usize)| HeadTable {
+            layer,
+            head,
+            looks_at: names(tables.looks_at((layer, head), &rows, LISTED), &of_word),
+            writes: names(tables.writes((layer, head), &rows, LISTED), &of_output),
+        };
+        Ok(Tables {
+            chance: 1.0 / (self.model.architecture.width as f64).sqrt(),
+            composition,
+            is_whole,
+            copying: tables.copying(),
+            are_logits,
+            tables: heads.iter().map(table).collect(),
+        })
+    }
+
+    /// Returns the row of the vocabulary of a word that a person names.
+    fn row(&self, option: &str, name: &str) -> Result<usize, String> {
+        match self.folder() {
+            Some(_) => self.class(option, name),
+            None => self.space.row_of(name).ok_or_else(|| format!("{option}: {}", self.space.unknown(name))),
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! The target of a source: made by a lesson's rule, or written by the model.
+
+use std::sync::Arc;
+
+use attune_engine::numerics::model::AttentionModel;
+use attune_engine::numerics::model::generate::NextWordChoice;
+use attune_engine::numerics::params::Parameters;
+use attune_engine::numerics::rng::{Stream, stream};
+
+use crate::kernel::objective::Rewriter;
+use crate::kernel::values::sentence::TextPiece;
+use crate::lesson::limits::pieces_max;
+use crate::lesson::schema::{Lesson, Objective, TargetForm};
+
+/// The sequence that the decoder reads, from its start token on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// Rows of the vocabulary; `None` for a start token that is no word.
+    pub words: Vec<Option<usize>>,
+    /// The part of the learner's text that each word is; `None` for the start token, and for words without a text.
+    pub pieces: Vec<Option<TextPiece>>,
+    /// Whether the model wrote it, and not the learner.
+    pub is_written: bool,
+}
+
+impl Target {
+    /// A target without a text.
+    pub fn of_words(words: Vec<Option<usize>>, is_written: bool) -> Self {
+        Self { pieces: vec![None; words.len()], words, is_written }
+    }
+}
+
+/// The maker of targets.
+#[derive(Clone, Debug)]
+pub enum Targets {
+    /// A lesson's rule.
+    ByRule(Rewriter),
+    /// The model, with the weights of its files: the target stays the same while the learner changes weights and heads,
+    /// so that passes of the same words are compared.
+    ByModel { model: Box<AttentionModel<f32>>, parameters: Arc<Parameters<f32>> },
+}
+
+/// Number of words that a target has at least, if no word ends it, ...
+const WRITTEN_MIN: usize = 20;
+/// ... and number of words for each word of the source: translations are rarely longer.
+const WRITTEN_OF_EACH: f64 = 1.5;
+
+impl Targets {
+    /// Returns what makes the targets of a lesson; `None` if sentences are not sources.
+    pub fn of(
+        lesson: &Lesson,
+        vocabulary: &[String],
+        model: &AttentionModel<f32>,
+        parameters: &Arc<Parameters<f32>>,
+    ) -> Option<Self> {
+        match &lesson.model.objective {
+            Objective::Sequence(TargetForm::Free) => {
+                Some(Self::ByModel { model: Box::new(model.clone()), parameters: parameters.clone() })
+            }
+            objective => Rewriter::of(objective, vocabulary).map(Self::ByRule),
+        }
+    }
+
+    /// Returns the rule of the lesson, if it is one.
+    pub fn rule(&self) -> Option<&Rewriter> {
+        match self {
+            Self::ByRule(rewriter) => Some(rewriter),
+            Self::ByModel { .. } => None,
+        }
+    }
+
+    /// Returns the target at which nothing has been written yet.
+    pub fn begun(&self) -> Target {
+        let start = match self {
+            Self::ByRule(_) => None,
+            Self::ByModel { model, .. } => model.rules().start,
+        };
+        Target::of_words(vec![start], true)
+    }
+
+    /// Makes the target of a source.
+    ///
+    /// By a rule, each word is predicted from those before it, as in training, so that the answer at each position can
+    /// be compared with the right one.
+    pub fn target(&self, source: &[usize]) -> Target {
+        match self {
+            Self::ByRule(rewriter) => {
+                let target = rewriter.target(source);
+                let before = target.split_last().map_or(&[][..], |(_, before)| before).iter().copied().map(Some);
+                Target::of_words(std::iter::once(None).chain(before).collect(), false)
+            }
+            Self::ByModel { model, parameters } => {
+                let most = pieces_max(&model.architecture, model.classes.count()).saturating_sub(1);
+                let count = WRITTEN_MIN.max((source.len() as f64 * WRITTEN_OF_EACH).ceil() as usize).min(most);
+                // Greedy choices draw nothing.
+                let mut generator = stream(0, Stream::Generation);
+                let written =
+                    model.generate(parameters, &[], Some(source), count, NextWordChoice::Greedy, &mut generator);
+                // Without finite logits there is no next word.
+                let written = written.unwrap_or_default().into_iter().map(Some);
+                Target::of_words(std::iter::once(model.rules().start).chain(written).collect(), true)
+            }
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! The tour of a model with an encoder and a decoder: which head aligns, and whether the words of the target come nearer
+//! to those of the source. Both are measured over all of the tour's sources, with the targets that the model writes.
+
+use std::sync::Arc;
+
+use attune_engine::messages::counted;
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::block::{BlockConfig, Norm};
+use attune_engine::numerics::head_measures::{HeadMeasure, HeadPatterns, MeasuredToken, alignment};
+use attune_engine::numerics::model::{Activations, Architecture, Tower};
+use attune_engine::numerics::projection::Lens;
+use attune_engine::numerics::vectors::cosine;
+
+use crate::kernel::model::LessonModel;
+use crate::kernel::notebook::document::TourCell;
+use crate::kernel::sentence_pass::sentence::{SentenceFrame, lens};
+use crate::kernel::tour::write::{head_link, shown};
+use crate::kernel::values::sentence::Token;
+
+/// A mean that grows number by number.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Mean {
+    sum: f64,
+    count: usize,
+}
+
+impl Mean {
+    fn add(&mut self, number: f64) {
+        if number.is_finite() {
+            self.sum += number;
+            self.count += 1;
+        }
+    }
+
+    fn get(self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum / self.count as f64)
+    }
+}
+
+/// What is measured of one head of cross-attention.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct CrossHead {
+    /// The head, counted over all layers, and its block and its number in it.
+    head: usize,
+    aligned: Mean,
+    monotony: Mean,
+    entropy: Mean,
+}
+
+/// Cosines between the words of the target and those of the source: of the aligned word, and of the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Nearness {
+    aligned: Mean,
+    others: Mean,
+}
+
+/// What was measured so far.
+#[derive(Clone, Debug, Default)]
+pub struct Translations {
+    texts: Vec<Arc<str>>,
+    heads: Vec<CrossHead>,
+    /// Share of the weights on the aligned word if all words had the same weight.
+    even: Mean,
+    /// Before the decoder's layers, and behind them.
+    nearness: [Nearness; 2],
+}
+
+/// Returns the heads of cross-attention.
+fn cross_heads(architecture: &Architecture) -> Vec<usize> {
+    let cross = architecture.numbered_blocks().filter(|(_, config)| config.attends_to_source());
+    cross.flat_map(|(block, _)| architecture.heads_of(block)).collect()
+}
+
+impl Translations {
+    /// Measures the pass of a source and its target.
+    pub fn take(&mut self, text: &Arc<str>, frame: &SentenceFrame, run: &Activations<f32>, model: &LessonModel) {
+        let Some(source) = frame.source_tokens() else { return };
+        let network = model.training.network();
+        let heads = cross_heads(&network.architecture);
+        let all: Vec<_> = run.heads().collect();
+        let keys: Vec<MeasuredToken> = source.iter().map(Token::measured).collect();
+        let aligned = alignment(heads.iter().map(|&head| &all[head].weights), &keys);
+        if aligned.is_empty() {
+            return;
+        }
+        self.texts.push(text.clone());
+        self.even.add(1.0 / keys.len() as f64);
+        let patterns = HeadPatterns::between(frame.tokens().len(), &keys).aligned(&aligned);
+        if self.heads.is_empty() {
+            let unmeasured = |&head| CrossHead {
+                head,
+                aligned: Mean::default(),
+                monotony: Mean::default(),
+                entropy: Mean::default(),
+            };
+            self.heads = heads.iter().map(unmeasured).collect();
+        }
+        for found in &mut self.heads {
+            let CrossHead { head, aligned, monotony, entropy } = found;
+            for (mean, measure) in
+                [(aligned, HeadMeasure::Aligned), (monotony, HeadMeasure::Monotony), (entropy, HeadMeasure::Entropy)]
+            {
+                patterns.measure(measure, &all[*head].weights).into_iter().for_each(|number| mean.add(number));
+            }
+        }
+        self.measure_nearness(run, &aligned, &keys, model);
+    }
+
+    /// Measures cosines as the picture has them: behind the norms that it applies.
+    fn measure_nearness(
+        &mut self,
+        run: &Activations<f32>,
+        aligned: &[usize],
+        keys: &[MeasuredToken],
+        model: &LessonModel,
+    ) {
+        let (network, parameters) = (model.training.network(), model.training.model().trained());
+        let seen = |tower: Tower, state: &Matrix<f32>| {
+            Lens::see_through(lens(tower, &model.space, network, parameters).as_ref(), state.clone())
+        };
+        let architecture = &network.architecture;
+        let Some(source) = run.states_of(Tower::Source, architecture).last() else { return };
+        let source = seen(Tower::Source, source);
+        let wide = |row: &[f32]| row.iter().map(|&x| f64::from(x)).collect::<Vec<_>>();
+        let states: Vec<&Matrix<f32>> = run.states(architecture).collect();
+        for (found, state) in self.nearness.iter_mut().zip([states.first(), states.last()].into_iter().flatten()) {
+            let state = seen(Tower::Sentence, state);
+            for (query, &aligned) in aligned.iter().enumerate() {
+                for key in (0..source.rows()).filter(|key| !keys[*key].is_added) {
+                    let cosine = cosine(&wide(state.row(query)), &wide(source.row(key)));
+                    if key == aligned { found.aligned.add(cosine) } else { found.others.add(cosine) }
+                }
+            }
+        }
+    }
+
+    /// Returns the cells about what was measured; none if nothing was.
+    pub fn cells(&self, architecture: &Architecture) -> Vec<TourCell> {
+        let Some(first) = self.texts.first() else { return Vec::new() };
+        let sections = [Some(writes(first)), self.aligns(architecture), self.comes_nearer()];
+        let cell = |markdown| TourCell { markdown, speaks_of: Some(first.clone()) };
+        sections.into_iter().flatten().map(cell).collect()
+    }
+
+    fn aligns(&self, architecture: &Architecture) -> Option<String> {
+        const NAMED: usize = 3;
+        let mut heads: Vec<(&CrossHead, f64)> =
+            self.heads.iter().filter_map(|head| Some((head, head.aligned.get()?))).collect();
+        heads.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let number = |mean: Mean| mean.get().map_or_else(|| "–".to_owned(), |number| format!("{number:.2}"));
+        let row = |(head, aligned): &(&CrossHead, f64)| {
+            let link = head_link(&architecture.head_name(head.head), head.head);
+            format!("| {link} | {:.0} % | {} | {} |", 100.0 * aligned, number(head.monotony), number(head.entropy))
+        };
+        let rows: Vec<String> = heads.iter().take(NAMED).map(row).collect();
+        let best = architecture.head_name(heads.first()?.0.head);
+        Some(format!(
+            "## Which head aligns\n\nAn alignment says from which word of the source a word of the target comes. Here the \
+             aligned word is the one that all heads of cross-attention together weigh most (Garg et al. 2019). Measured over \
+             {}, of the model's {} heads of cross-attention the one that gives this word the largest share of its weight is \
+             {best}; if all words had the same weight, it would be {:.0} %.\n\n| head | on the aligned word | steps that \
+             do not move back | entropy |\n|---|---|---|---|\n{}\n\nThe measures *aligned word* and *monotony* in [All \
+             heads](<attune:panel/All heads>) are those of your own sentence: is it the same head there?",
+            counted(self.texts.len(), "sentence"),
+            self.heads.len(),
+            100.0 * self.even.get()?,
+            rows.join("\n"),
+        ))
+    }
+
+    fn comes_nearer(&self) -> Option<String> {
+        let [before, after] = &self.nearness;
+        let [a, b] = [before.aligned.get()?, after.aligned.get()?];
+        let [c, d] = [before.others.get()?, after.others.get()?];
+        let nearer = if b > a { "come nearer to it" } else { "do not come nearer to it" };
+        let than_others = match (b > a, b - a > d - c) {
+            (true, true) => ", and nearer to it than to the other words of the source",
+            (true, false) => ", but no more than to the other words of the source",
+            (false, _) => "",
+        };
+        Some(format!(
+            "## Do the words of the target come nearer to the source?\n\nSource and target stand in one space, with one \
+             basis for both. Each arrow of cross-attention adds a vector to a word of the target; that does not say that the word \
+             moves towards the source. Measured over {}: the cosine between a word of the target and its aligned word, as that \
+             stands behind the encoder, is {a:.2} on average before the decoder and {b:.2} behind it; to the other words of \
+             the source, {c:.2} and {d:.2}. So in this model the words of the target {nearer}{than_others}.",
+            counted(self.texts.len(), "sentence"),
+        ))
+    }
+}
+
+fn writes(first: &Arc<str>) -> String {
+    format!(
+        "## How the target is written\n\n{}\n\nThe encoder reads the source once. The decoder begins with its start \
+         token, and writes the likeliest word each time, until it writes the one that ends the sentence. The model's own setting \
+         may search with several beams instead, so its published translations can differ. The target stays as the model \
+         wrote it while you change weights and heads, so that you compare the same words; *Writing* in \
+         [Answers](attune:panel/Answers) writes with your changed weights. Write `source ||| target` above the stage to \
+         read a target of your own.",
+        shown(first)
+    )
+}
+
+/// Returns the formulas of a layer of the decoder: self-attention, cross-attention and the feed-forward part.
+pub fn formulas(block: &BlockConfig) -> String {
+    let sum = |of: &str, part: &str, given: &str| match block.norm {
+        Norm::None => format!("{of} + \\text{{{part}}}({of}{given})"),
+        Norm::Pre => format!("{of} + \\text{{{part}}}(\\text{{norm}}({of}){given})"),
+        Norm::Post => format!("\\text{{norm}}({of} + \\text{{{part}}}({of}{given}))"),
+    };
+    format!(
+        "$$a = {}$$\n\n$$c = {}$$\n\n$$y = {}$$",
+        sum("x", "self-attention", ""),
+        sum("a", "cross-attention", ", z"),
+        sum("c", "feed-forward", "")
+    )
+}
+
+/// Describes the layers and heads of both towers.
+pub fn layers(architecture: &Architecture) -> String {
+    let heads = |blocks: &[BlockConfig]| counted(blocks.first().map_or(0, |block| block.attention.heads), "head");
+    let Architecture { source_blocks, blocks, .. } = architecture;
+    let (encoder, decoder) = (counted(source_blocks.len(), "layer"), counted(blocks.len() / 2, "layer"));
+    format!(
+        "an encoder of {encoder} of {}, and a decoder of {decoder}, each with self-attention and cross-attention of {}",
+        heads(source_blocks),
+        heads(blocks)
+    )
+}

@@ -1,0 +1,216 @@
+//! Patch maps, ablation maps and path patching.
+//!
+//! ```text
+//! words[l][t]   (m(x_t^l ← second's x_t^l) − m) / (m₂ − m)        one token's vector before block l
+//! heads[l][h]   (m(M_h^l ← second's M_h^l, all tokens) − m) / (m₂ − m)
+//! off, mean     m(changed) − m        the head's mix is 0, or at every place its mean over all places
+//! ```
+//!
+//! `m` is what the sentence answers and `m₂` what the second does: 0 is as the sentence is, 1 as the second. Values of the
+//! second sentence go into the sentence (*denoising*: Vig et al. 2020, arXiv 2004.12265; Meng et al. 2022, arXiv 2202.05262;
+//! what the direction means: Heimersheim & Nanda 2024, arXiv 2404.15255).
+//!
+//! Path patching (Wang et al. 2022, arXiv 2211.00593, section 3.1; Goldowsky-Dill et al. 2023, arXiv 2304.05969) asks for one
+//! way only, from a head to another head's queries, keys or values, or straight to the answer:
+//!
+//! ```text
+//! B   all heads mix as in the sentence, but the sender as in the second; feed-forward layers are computed anew, or kept
+//! C   the receiver's q, k or v is that of B, and all behind it is computed anew        the value is (m_C − m) / (m₂ − m)
+//! ```
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use super::{Asked, Question, Watch};
+use crate::numerics::model::activations::{Activations, BlockActivations};
+use crate::numerics::model::onward::{Onward, Projected, mixes_of};
+use crate::numerics::model::{AttentionModel, Sequences, Tower};
+use crate::numerics::parallel::{available, each};
+use crate::numerics::params::Parameters;
+use crate::numerics::{Matrix, Scalar};
+
+/// A sentence's pass with the question, and the pass of a second sentence of as many tokens, if there is one.
+#[derive(Clone, Copy)]
+pub struct Setting<'a, S> {
+    pub model: &'a AttentionModel<S>,
+    pub parameters: &'a Parameters<S>,
+    pub sentence: &'a Sequences,
+    pub own: &'a Activations<S>,
+    pub second: Option<&'a Activations<S>>,
+    pub question: Question,
+}
+
+/// A change of a pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// A token's vector before a block is that of the second sentence.
+    Word { block: usize, token: usize },
+    /// A head's mixes, at all tokens, are those of the second sentence.
+    Head { block: usize, head: usize },
+    /// A head's mixes are 0.
+    Off { block: usize, head: usize },
+    /// A head's mixes are at every token their mean over all tokens.
+    Mean { block: usize, head: usize },
+}
+
+impl Change {
+    /// Returns the block, and the token or the head.
+    pub fn place(&self) -> (usize, usize) {
+        match *self {
+            Self::Word { block, token } => (block, token),
+            Self::Head { block, head } | Self::Off { block, head } | Self::Mean { block, head } => (block, head),
+        }
+    }
+}
+
+/// The end of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Receiver {
+    Answer,
+    Head { block: usize, head: usize, part: Projected },
+}
+
+impl<S: Scalar> Setting<'_, S> {
+    /// Reads the answer of a pass.
+    pub fn ask(&self, output: &Matrix<S>) -> Asked {
+        self.question.ask(self.model, self.parameters, output)
+    }
+
+    /// Returns all changes of the maps: those that need the second sentence, if there is one, then the heads off and mean.
+    pub fn changes(&self) -> Vec<Change> {
+        let blocks = || 0..self.own.blocks.len();
+        let heads = |make: fn(usize, usize) -> Change| {
+            blocks().flat_map(move |block| (0..self.own.blocks[block].heads.len()).map(move |head| make(block, head)))
+        };
+        let tokens = self.own.input.rows();
+        let words = blocks().flat_map(|block| (0..tokens).map(move |token| Change::Word { block, token }));
+        let mut changes = Vec::new();
+        if self.second.is_some() {
+            changes.extend(words);
+            changes.extend(heads(|block, head| Change::Head { block, head }));
+        }
+        changes.extend(heads(|block, head| Change::Off { block, head }));
+        changes.extend(heads(|block, head| Change::Mean { block, head }));
+        changes
+    }
+
+    /// Computes the answers of passes with one change each, on all threads; `None` if the watch ended them.
+    pub fn answers(&self, changes: &[Change], watch: Watch<'_>) -> Option<Vec<Asked>> {
+        self.on_threads(changes, watch, |passes, change| self.answer(passes, *change))
+    }
+
+    /// Computes the answers of the paths from each sender, a head of a block; `None` if the watch ended them.
+    pub fn paths(
+        &self,
+        senders: &[(usize, usize)],
+        (receiver, keeps_forward): (Receiver, bool),
+        watch: Watch<'_>,
+    ) -> Option<Vec<Asked>> {
+        self.on_threads(senders, watch, |passes, sender| self.path(passes, *sender, receiver, keeps_forward))
+    }
+
+    /// Computes a value for each item. Early items take longest, so the threads take them in turn.
+    fn on_threads<T: Sync>(
+        &self,
+        items: &[T],
+        watch: Watch<'_>,
+        work: impl Fn(&mut Onward<'_, S>, &T) -> Asked + Sync,
+    ) -> Option<Vec<Asked>> {
+        let (next, done, goes_on) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicBool::new(true));
+        let mut lists: Vec<Vec<(usize, Asked)>> = vec![Vec::new(); available().min(items.len()).max(1)];
+        each(lists.iter_mut(), |list| {
+            let mut passes = Onward::new(self.model, self.parameters, self.sentence);
+            while goes_on.load(Ordering::Relaxed) {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(item) = items.get(at) else { return };
+                list.push((at, work(&mut passes, item)));
+                if !watch(done.fetch_add(1, Ordering::Relaxed) + 1) {
+                    goes_on.store(false, Ordering::Relaxed);
+                }
+            }
+        });
+        let mut found: Vec<(usize, Asked)> = lists.concat();
+        found.sort_unstable_by_key(|(at, _)| *at);
+        (found.len() == items.len()).then(|| found.into_iter().map(|(_, asked)| asked).collect())
+    }
+
+    fn answer(&self, passes: &mut Onward<'_, S>, change: Change) -> Asked {
+        let output = match change {
+            Change::Word { block, token } => self.with_word(passes, block, token),
+            Change::Head { block, head } => self
+                .second
+                .and_then(|second| self.with_mix(passes, (block, head), &second.blocks[block].heads[head].mix)),
+            Change::Off { block, head } => {
+                let mix = &self.own.blocks[block].heads[head].mix;
+                self.with_mix(passes, (block, head), &Matrix::zeros(mix.rows(), mix.cols()))
+            }
+            Change::Mean { block, head } => {
+                self.with_mix(passes, (block, head), &mean_of_rows(&self.own.blocks[block].heads[head].mix))
+            }
+        };
+        self.ask(output.as_ref().unwrap_or(&self.own.output))
+    }
+
+    /// Computes the outputs with one vector of the second sentence; `None` where they are those of the sentence: the vector
+    /// is the same, or no later word that is asked sees it.
+    fn with_word(&self, passes: &mut Onward<'_, S>, block: usize, token: usize) -> Option<Matrix<S>> {
+        let (own, other) = (&self.own.blocks[block].input, &self.second?.blocks[block].input);
+        let is_unseen = self.model.is_causal() && token > self.question.place;
+        if is_unseen || own.row(token) == other.row(token) {
+            return None;
+        }
+        let mut x = (**own).clone();
+        x.row_mut(token).copy_from_slice(other.row(token));
+        Some(passes.from(block, x))
+    }
+
+    /// Computes the outputs with a head's mixes as given (T, d_v); `None` if these are its own.
+    fn with_mix(
+        &self,
+        passes: &mut Onward<'_, S>,
+        (block, head): (usize, usize),
+        mix: &Matrix<S>,
+    ) -> Option<Matrix<S>> {
+        let own = &self.own.blocks[block];
+        (own.heads[head].mix != *mix).then(|| passes.from_mixes(block, &self.mixes_but((block, head), mix), &own.input))
+    }
+
+    /// Returns the mixes of a block, of which one head's are as given.
+    fn mixes_but(&self, (block, head): (usize, usize), mix: &Matrix<S>) -> Matrix<S> {
+        let mut mixes = mixes_of(&self.own.blocks[block]);
+        let columns = self.model.architecture.blocks[block].attention.mix_columns(head);
+        (0..mix.rows()).for_each(|row| mixes.row_mut(row)[columns.clone()].copy_from_slice(mix.row(row)));
+        mixes
+    }
+
+    fn path(
+        &self,
+        passes: &mut Onward<'_, S>,
+        (block, head): (usize, usize),
+        receiver: Receiver,
+        keeps_forward: bool,
+    ) -> Asked {
+        let own = &self.own.output;
+        let Some(second) = self.second else { return self.ask(own) };
+        let sent = self.mixes_but((block, head), &second.blocks[block].heads[head].mix);
+        let kept: &[Arc<BlockActivations<S>>] = &self.own.blocks;
+        match receiver {
+            Receiver::Answer => {
+                let x = passes.along_kept_mixes(kept, (block, kept.len()), &sent, keeps_forward);
+                self.ask(&self.model.behind_blocks(self.parameters, Tower::Sentence, x))
+            }
+            Receiver::Head { block: until, head, part } => {
+                let x = passes.along_kept_mixes(kept, (block, until), &sent, keeps_forward);
+                let arrived = passes.projected_of((until, head), &x, part);
+                let mix = passes.mix_with((until, head), &kept[until].input, (part, &arrived));
+                self.ask(self.with_mix(passes, (until, head), &mix).as_ref().unwrap_or(own))
+            }
+        }
+    }
+}
+
+/// Returns a matrix of the same shape whose rows are all the mean row.
+fn mean_of_rows<S: Scalar>(mix: &Matrix<S>) -> Matrix<S> {
+    let mean = crate::numerics::vectors::centroid(mix, &(0..mix.rows()).collect::<Vec<_>>());
+    Matrix::from_fn(mix.rows(), mix.cols(), |_, col| mean[col])
+}

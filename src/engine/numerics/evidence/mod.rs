@@ -1,0 +1,59 @@
+//! Evidence: why an answer, why a look, and how often. Each file has one kind, with its equations and where they come from.
+//!
+//! | file | question |
+//! |---|---|
+//! | [`maps`] | which vectors and heads carry the answer from one sentence to another, and by which way |
+//! | [`score`] | why a query looks at a key: its score as a sum of pairs of sources |
+//! | [`words`] | which word mattered, by ten measures that need not agree |
+//! | [`gradient`] | the gradient of an answer with respect to static vectors |
+//! | [`tables`] | what a head compares and writes, from its weights alone; which heads compose |
+//! | [`corpus`] | what a head does over many texts |
+//!
+//! Models with a source are not among them yet.
+
+pub mod corpus;
+pub mod gradient;
+pub mod maps;
+pub mod score;
+pub mod tables;
+pub mod words;
+
+use crate::numerics::model::AttentionModel;
+use crate::numerics::params::Parameters;
+use crate::numerics::{Matrix, Scalar};
+
+/// An answer of the model at a place, against another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// Position of the token at which the model answers.
+    pub place: usize,
+    /// Class of the answer, and of the other word.
+    pub answer: usize,
+    pub against: usize,
+}
+
+/// What a pass answers to a [`Question`].
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Asked {
+    /// `z_p[a] − z_p[b]`
+    pub difference: f64,
+    /// `softmax(z_p)[a]`
+    pub probability: f64,
+}
+
+impl Question {
+    /// Reads the answer from the outputs of a sentence (T, D).
+    pub fn ask<S: Scalar>(self, model: &AttentionModel<S>, parameters: &Parameters<S>, output: &Matrix<S>) -> Asked {
+        let logits: Vec<f64> =
+            model.logits_at(parameters, output, self.place).into_iter().map(Scalar::to_f64).collect();
+        let largest = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let sum: f64 = logits.iter().map(|z| (z - largest).exp()).sum();
+        Asked {
+            difference: logits[self.answer] - logits[self.against],
+            probability: (logits[self.answer] - largest).exp() / sum,
+        }
+    }
+}
+
+/// Returns whether work goes on, when told how many of its steps are done.
+pub type Watch<'a> = &'a (dyn Fn(usize) -> bool + Sync);

@@ -1,0 +1,538 @@
+//! One attention score as a sum over pairs: what each source put into the query, times what each source put into the key.
+//!
+//! ```text
+//! x = Σ_a a          a: the word, its position, each earlier head's output, each feed-forward layer's output, the biases
+//! q_a = R_i N(a W_Q), the last + b_Q          k_c = R_j N(c W_K), the last + b_K          s = scale · Σ_a Σ_c q_a · k_c
+//! ```
+//!
+//! Every norm on the way holds its `σ` and so is linear, `L t = γ ⊙ (t − mean t) / σ`; its shift `β` counts with the biases.
+//! A rotation is linear too: each part turns by the place of the query or the key, not of the word that it came from. The
+//! score is that before its bound, the numbers of distances and the mask. (Elhage et al. 2021, *A Mathematical Framework for
+//! Transformer Circuits*, has the same sum for two layers without norms.)
+//!
+//! Only differences within a row matter to softmax, so there is a second table: the same pairs minus their mean over all
+//! keys that the query sees. A pair whose key side is the same at every place is 0 there.
+//!
+//! All sums are in double precision, whatever the pass was computed in.
+
+use std::ops::Range;
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Par};
+
+use crate::numerics::attention::rotary::{TurnDirection, Turns};
+use crate::numerics::attention::{AttentionConfig, BatchRows};
+use crate::numerics::block::{BlockConfig, Norm};
+use crate::numerics::model::activations::{Activations, distance_scores};
+use crate::numerics::model::{AttentionModel, Sequences, Tower};
+use crate::numerics::norm::{NormForm, inverse_deviations};
+use crate::numerics::params::{Parameters, TensorName};
+use crate::numerics::positions::Positions;
+use crate::numerics::vectors::{add_scaled, dot};
+use crate::numerics::{Matrix, Scalar};
+
+/// A part of the vector that a query or a key is computed from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The static vector of the word.
+    Word,
+    Position,
+    /// The output of a head of an earlier block.
+    Head {
+        block: usize,
+        head: usize,
+    },
+    /// The output of the feed-forward layer of an earlier block.
+    FeedForward {
+        block: usize,
+    },
+    /// Segments, output biases, shifts of norms, and the projection's own bias.
+    Bias,
+}
+
+/// A weight whose score is split.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScoreAt {
+    pub block: usize,
+    pub head: usize,
+    pub query: usize,
+    pub key: usize,
+}
+
+/// The value of a source over all sources of the other side; a head's is that of one word.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SourceValue {
+    pub source: Source,
+    /// Position of the word that a head read.
+    pub word: Option<usize>,
+    pub value: f64,
+}
+
+/// A score, split.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SplitScore {
+    /// `scale · q · k`
+    pub score: f64,
+    pub weight: f64,
+    /// The number of the distance, which is added to the score.
+    pub added: Option<f64>,
+    /// The bound of the score, `c tanh(s / c)`.
+    pub cap: Option<f64>,
+    /// Sources of the query's vector and of the key's.
+    pub sources: Vec<Source>,
+    pub key_sources: Vec<Source>,
+    /// The value of each pair, (sources, key sources).
+    pub pairs: Matrix<f64>,
+    /// The same minus the mean over all keys that the query sees.
+    pub relative: Matrix<f64>,
+    /// The sums over the other side, with each head opened into words, largest first.
+    pub query_words: Vec<SourceValue>,
+    pub key_words: Vec<SourceValue>,
+}
+
+/// Numbers of all sources of some places that are held at once.
+const NUMBERS_AT_ONCE: usize = 32 << 20;
+
+/// A norm at one place, with its `σ` held.
+struct Held {
+    form: NormForm,
+    gain: Vec<f64>,
+    shift: Vec<f64>,
+    factor: f64,
+}
+
+impl Held {
+    fn of<S: Scalar>(form: NormForm, [gain, shift]: [&[S]; 2], whole: &[f64]) -> Self {
+        let wide = |x: &[S]| x.iter().map(|x| x.to_f64()).collect::<Vec<_>>();
+        let factor = inverse_deviations(form, &Matrix::from_row_major(1, whole.len(), whole.to_vec()))[0];
+        Self { form, gain: wide(gain), shift: wide(shift), factor }
+    }
+
+    fn carry(&self, row: &mut [f64]) {
+        self.form.carry(&self.gain, self.factor, row);
+    }
+
+    fn carry_back(&self, row: &mut [f64]) {
+        self.form.carry_back(&self.gain, self.factor, row);
+    }
+
+    /// Carries the biases, and adds the shift to them.
+    fn carry_bias(&self, row: &mut [f64]) {
+        self.carry(row);
+        row.iter_mut().zip(&self.shift).for_each(|(x, shift)| *x += shift);
+    }
+}
+
+/// A pass of a sentence whose scores are split.
+#[derive(Clone, Copy)]
+pub struct SplitPass<'a, S> {
+    pub model: &'a AttentionModel<S>,
+    pub parameters: &'a Parameters<S>,
+    pub sentence: &'a Sequences,
+    pub activations: &'a Activations<S>,
+}
+
+/// The projection of queries or keys, in double precision.
+pub(super) struct Side {
+    /// Weights of the columns that are projected (D, width), and their bias.
+    pub weights: Matrix<f64>,
+    bias: Vec<f64>,
+    /// The head's own columns among these.
+    pub own: Range<usize>,
+    /// The form and the gain of the norm of queries and keys.
+    pub norm: Option<(NormForm, Vec<f64>)>,
+}
+
+fn wide<S: Scalar>(row: &[S]) -> Vec<f64> {
+    row.iter().map(|x| x.to_f64()).collect()
+}
+
+impl<S: Scalar> SplitPass<'_, S> {
+    /// Splits a score; `None` if the query does not see the key.
+    ///
+    /// # Panics
+    /// If there is no such head or token.
+    pub fn split(&self, at: ScoreAt) -> Option<SplitScore> {
+        let ScoreAt { block, head, query, key } = at;
+        let config = &self.model.architecture.blocks[block];
+        let layer = &config.attention;
+        let of_head = &self.activations.blocks[block].heads[head];
+        let sees = |key: usize| of_head.scores.get(query, key) != S::NEG_INFINITY;
+        if !sees(key) {
+            return None;
+        }
+        let scale = layer.score_scale();
+        let [queries, keys] =
+            [true, false].map(|of_query| side_of(self.model, self.parameters, (block, head), of_query));
+        let turns = Turns::new(layer.rotary.as_ref(), self.activations.input.rows());
+        let sources = self.sources(block);
+        let left = self.projected(block, &queries, &turns, &[query]).remove(0);
+        let seen: Vec<usize> = (0..of_head.weights.cols()).filter(|key| sees(*key)).collect();
+        let chunk = (NUMBERS_AT_ONCE / (sources.len() * layer.width)).max(1);
+        let mut mean = Matrix::zeros(sources.len(), layer.key_width);
+        let mut right = Matrix::zeros(sources.len(), layer.key_width);
+        for places in seen.chunks(chunk) {
+            for (place, found) in places.iter().zip(self.projected(block, &keys, &turns, places)) {
+                add_scaled(mean.flat_mut(), 1.0 / seen.len() as f64, found.flat());
+                if *place == key {
+                    right = found;
+                }
+            }
+        }
+        let table = |right: &Matrix<f64>| {
+            Matrix::from_fn(sources.len(), sources.len(), |a, c| scale * dot(left.row(a), right.row(c)))
+        };
+        let (pairs, of_mean) = (table(&right), table(&mean));
+        let relative = Matrix::from_fn(pairs.rows(), pairs.cols(), |a, c| pairs.get(a, c) - of_mean.get(a, c));
+        let of_rows = |a: usize| pairs.row(a).iter().sum::<f64>();
+        let of_columns = |c: usize| (0..pairs.rows()).map(|a| pairs.get(a, c)).sum::<f64>();
+        let back = |side: &Side, other: &Matrix<f64>, place: usize| {
+            self.back_to_vector(layer, side, &turns, (block, place), &sum_of_rows(other, scale))
+        };
+        Some(SplitScore {
+            score: scale * dot(&wide(of_head.query.row(query)), &wide(of_head.key.row(key))),
+            weight: of_head.weights.get(query, key).to_f64(),
+            added: self.added(at),
+            cap: layer.score_cap.map(|cap| cap / layer.temperature),
+            query_words: self.in_words((block, query), &sources, of_rows, back(&queries, &right, query)),
+            key_words: self.in_words((block, key), &sources, of_columns, back(&keys, &left, key)),
+            key_sources: sources.clone(),
+            sources,
+            pairs,
+            relative,
+        })
+    }
+
+    /// Returns the sources of what a block reads: the word, its position, block by block the heads and the feed-forward layer,
+    /// and the biases.
+    fn sources(&self, block: usize) -> Vec<Source> {
+        let architecture = &self.model.architecture;
+        let mut sources = vec![Source::Word];
+        sources.extend((architecture.positions != Positions::None).then_some(Source::Position));
+        for (block, config) in architecture.blocks[..block].iter().enumerate() {
+            sources.extend((0..config.attention.heads).map(|head| Source::Head { block, head }));
+            sources.extend(config.feed_forward.map(|_| Source::FeedForward { block }));
+        }
+        sources.push(Source::Bias);
+        sources
+    }
+
+    /// Returns the number that the distance adds to a score.
+    fn added(&self, ScoreAt { block, head, query, key }: ScoreAt) -> Option<f64> {
+        let layer = &self.model.architecture.blocks[block].attention;
+        let form = layer.distances?;
+        let table = self.parameters.values_of(TensorName::DistanceBias.of_block(layer.distance_block(block)));
+        let columns = layer.distance_columns();
+        let row = &table[head * columns..][..columns];
+        Some(distance_scores(form, row, layer.temperature, query + 1, key + 1).get(query, key).to_f64())
+    }
+
+    /// Computes what each source puts into the queries or keys of some places, (sources, d_k) for each place.
+    fn projected(&self, block: usize, side: &Side, turns: &Turns<f64>, places: &[usize]) -> Vec<Matrix<f64>> {
+        let key_width = self.model.architecture.blocks[block].attention.key_width;
+        let rows = self.vectors(block, places);
+        let of_place = |(at, &place): (usize, &usize)| {
+            let mut whole = Matrix::zeros(rows.len(), side.weights.cols());
+            let own = Matrix::stacked(
+                side.weights.rows(),
+                &rows.iter().map(|row| Matrix::from_row_major(1, row.cols(), row.row(at).to_vec())).collect::<Vec<_>>(),
+            );
+            matmul(whole.view_mut(), Accum::Replace, own.view(), side.weights.view(), 1.0, Par::Seq);
+            let last = whole.rows() - 1;
+            add_scaled(whole.row_mut(last), 1.0, &side.bias);
+            if let Some(held) = side.held(&sum_of_rows(&whole, 1.0)) {
+                (0..whole.rows()).for_each(|row| held.carry(whole.row_mut(row)));
+            }
+            let mut own = whole.top_columns(whole.rows(), &side.own);
+            for row in 0..own.rows() {
+                turns.turn(TurnDirection::On, &BatchRows::one(1), place, key_width, own.row_mut(row));
+            }
+            own
+        };
+        places.iter().enumerate().map(of_place).collect()
+    }
+
+    /// Computes the sources of what a block reads at some places: a matrix for each source, with a row for each place.
+    fn vectors(&self, block: usize, places: &[usize]) -> Vec<Matrix<f64>> {
+        let Self { model, parameters, sentence, activations } = *self;
+        let architecture = &model.architecture;
+        let statics = model.statics(parameters, sentence);
+        let nothing = Matrix::zeros(statics.rows(), statics.cols());
+        let mut bias = gathered(&model.placed(parameters, sentence, nothing), places);
+        let mut rows = vec![gathered(&statics, places)];
+        if architecture.positions != Positions::None {
+            let positions = self.positions(places);
+            add_scaled(bias.flat_mut(), -1.0, positions.flat());
+            rows.push(positions);
+        }
+        if let (Some(affine), Some(embedded)) =
+            (model.embedding_norm(parameters, Tower::Sentence), &activations.embedded)
+        {
+            carry_all(architecture.norm_form, affine, embedded, places, &mut rows, &mut bias);
+        }
+        for (number, config) in architecture.blocks[..block].iter().enumerate() {
+            self.add_block(number, config, places, &mut rows, &mut bias);
+        }
+        if architecture.blocks[block].norms_first() {
+            let (form, affine) = (architecture.blocks[block].norm_form, self.affine(block, ATTENTION_NORM));
+            carry_all(form, affine, &activations.blocks[block].input, places, &mut rows, &mut bias);
+        }
+        rows.push(bias);
+        rows
+    }
+
+    /// Returns the vectors that are added for some places.
+    fn positions(&self, places: &[usize]) -> Matrix<f64> {
+        let Self { model, parameters, sentence, .. } = *self;
+        let (table, width) = (model.positions(parameters, Tower::Sentence), model.architecture.width);
+        let rows = sentence.position_rows(model.architecture.position_rows);
+        Matrix::from_fn(places.len(), width, |i, j| table[rows[places[i]] * width + j].to_f64())
+    }
+
+    fn affine(&self, block: usize, names: [TensorName; 2]) -> [&[S]; 2] {
+        names.map(|name| self.parameters.values_of(name.of_block(block)))
+    }
+
+    /// Adds the sources of a block, and carries all through its norms.
+    fn add_block(
+        &self,
+        number: usize,
+        config: &BlockConfig,
+        places: &[usize],
+        rows: &mut Vec<Matrix<f64>>,
+        bias: &mut Matrix<f64>,
+    ) {
+        let block = &self.activations.blocks[number];
+        if !config.residual {
+            rows.iter_mut().chain([&mut *bias]).for_each(|row| row.flat_mut().fill(0.0));
+        }
+        let (mut added, mut own_bias) = self.added_by_heads(number, config, places);
+        if let Some(branch) = &block.branch {
+            carry_all(config.norm_form, self.affine(number, OUTPUT_NORM), branch, places, &mut added, &mut own_bias);
+        }
+        rows.append(&mut added);
+        add_scaled(bias.flat_mut(), 1.0, own_bias.flat());
+        if config.norms_attended() {
+            let affine = self.affine(number, ATTENTION_NORM);
+            carry_all(config.norm_form, affine, &block.summed, places, rows, bias);
+        }
+        if config.feed_forward.is_none() {
+            return;
+        }
+        let mut forward = gathered(block.joined(), places);
+        if config.residual {
+            add_scaled(forward.flat_mut(), -1.0, gathered(block.attended(), places).flat());
+        } else {
+            rows.iter_mut().chain([&mut *bias]).for_each(|row| row.flat_mut().fill(0.0));
+        }
+        rows.push(forward);
+        if config.norm == Norm::Post {
+            let affine = self.affine(number, FORWARD_NORM);
+            carry_all(config.norm_form, affine, block.joined(), places, rows, bias);
+        }
+    }
+
+    /// Computes `M_h W_O^h` of each head and `b_O` at some places.
+    fn added_by_heads(&self, number: usize, config: &BlockConfig, places: &[usize]) -> (Vec<Matrix<f64>>, Matrix<f64>) {
+        let layer = &config.attention;
+        let block = &self.activations.blocks[number];
+        let weights = self.output_weights(number, config);
+        let of_head = |head: usize| {
+            let mix = gathered(&block.heads[head].mix, places);
+            let columns = layer.mix_columns(head);
+            let mut added = Matrix::zeros(places.len(), layer.width);
+            let own = weights.view().subrows(columns.start, columns.len());
+            matmul(added.view_mut(), Accum::Replace, mix.view(), own, 1.0, Par::Seq);
+            added
+        };
+        let bias = self.parameters.values_of(TensorName::OutputBias.of_block(number));
+        let bias = Matrix::from_fn(places.len(), layer.width, |_, j| bias.get(j).map_or(0.0, |x| x.to_f64()));
+        ((0..layer.heads).map(of_head).collect(), bias)
+    }
+
+    /// Returns `W_O` (H·d_v, D); without one, the mixes are the columns.
+    fn output_weights(&self, number: usize, config: &BlockConfig) -> Matrix<f64> {
+        let layer = &config.attention;
+        if !layer.output {
+            return Matrix::from_fn(layer.mixes_width(), layer.width, |i, j| if i == j { 1.0 } else { 0.0 });
+        }
+        let values = self.parameters.row_major(TensorName::OutputWeights.of_block(number));
+        Matrix::from_row_major(layer.mixes_width(), layer.width, wide(&values))
+    }
+
+    /// Computes the vector `g` (D) whose dot product with what a place's block reads is the score, without the biases:
+    /// `other` is the sum of the other side, with the scale.
+    fn back_to_vector(
+        &self,
+        layer: &AttentionConfig,
+        side: &Side,
+        turns: &Turns<f64>,
+        (block, place): (usize, usize),
+        other: &[f64],
+    ) -> Vec<f64> {
+        let mut own = other.to_vec();
+        turns.turn(TurnDirection::Back, &BatchRows::one(1), place, layer.key_width, &mut own);
+        let mut whole = vec![0.0; side.weights.cols()];
+        whole[side.own.clone()].copy_from_slice(&own);
+        let blocks = &self.activations.blocks;
+        let read = blocks[block].normed.as_ref().unwrap_or(&blocks[block].input);
+        let mut raw = side.bias.clone();
+        wide(read.row(place)).iter().enumerate().for_each(|(i, x)| add_scaled(&mut raw, *x, side.weights.row(i)));
+        if let Some(held) = side.held(&raw) {
+            held.carry_back(&mut whole);
+        }
+        (0..side.weights.rows()).map(|i| dot(side.weights.row(i), &whole)).collect()
+    }
+
+    /// Returns the values of all sources at a place, the largest first. Those of heads are opened into words by carrying
+    /// `gradient`, that of the score with respect to what the block reads, back through the norms.
+    fn in_words(
+        &self,
+        (block, place): (usize, usize),
+        sources: &[Source],
+        value: impl Fn(usize) -> f64,
+        mut gradient: Vec<f64>,
+    ) -> Vec<SourceValue> {
+        let is_head = |source: &Source| matches!(source, Source::Head { .. });
+        let whole = sources.iter().enumerate().filter(|(_, source)| !is_head(source));
+        let mut values: Vec<SourceValue> =
+            whole.map(|(at, &source)| SourceValue { source, word: None, value: value(at) }).collect();
+        let blocks = &self.model.architecture.blocks;
+        let held = |number: usize, names, whole: &Matrix<S>| {
+            Held::of(blocks[number].norm_form, self.affine(number, names), &wide(whole.row(place)))
+        };
+        if blocks[block].norms_first() {
+            held(block, ATTENTION_NORM, &self.activations.blocks[block].input).carry_back(&mut gradient);
+        }
+        for (number, config) in blocks[..block].iter().enumerate().rev() {
+            let of_block = &self.activations.blocks[number];
+            if config.feed_forward.is_some() {
+                if config.norm == Norm::Post {
+                    held(number, FORWARD_NORM, of_block.joined()).carry_back(&mut gradient);
+                }
+                if !config.residual {
+                    gradient.fill(0.0);
+                }
+            }
+            if config.norms_attended() {
+                held(number, ATTENTION_NORM, &of_block.summed).carry_back(&mut gradient);
+            }
+            let mut own = gradient.clone();
+            if let Some(branch) = &of_block.branch {
+                held(number, OUTPUT_NORM, branch).carry_back(&mut own);
+            }
+            self.open_heads((number, config), place, &own, &mut values);
+            if !config.residual {
+                gradient.fill(0.0);
+            }
+        }
+        values.sort_by(|a, b| b.value.abs().total_cmp(&a.value.abs()));
+        values
+    }
+
+    /// Adds the value of each word that each head of a block reads at a place: `α_ij v_j W_O · g`.
+    fn open_heads(
+        &self,
+        (number, config): (usize, &BlockConfig),
+        place: usize,
+        gradient: &[f64],
+        values: &mut Vec<SourceValue>,
+    ) {
+        let weights = self.output_weights(number, config);
+        let seen: Vec<f64> = (0..weights.rows()).map(|row| dot(weights.row(row), gradient)).collect();
+        for (head, of) in self.activations.blocks[number].heads.iter().enumerate() {
+            let seen = &seen[config.attention.mix_columns(head)];
+            let source = Source::Head { block: number, head };
+            values.extend((0..of.value.rows()).map(|word| {
+                let value = of.weights.get(place, word).to_f64() * dot(&wide(of.value.row(word)), seen);
+                SourceValue { source, word: Some(word), value }
+            }));
+        }
+    }
+}
+
+const ATTENTION_NORM: [TensorName; 2] = [TensorName::AttentionNormGain, TensorName::AttentionNormBias];
+const OUTPUT_NORM: [TensorName; 2] = [TensorName::AttentionOutputNormGain, TensorName::AttentionOutputNormBias];
+const FORWARD_NORM: [TensorName; 2] = [TensorName::ForwardNormGain, TensorName::ForwardNormBias];
+
+/// Returns the projection of a head's queries or keys. A norm over all heads needs the columns of all.
+pub(super) fn side_of<S: Scalar>(
+    model: &AttentionModel<S>,
+    parameters: &Parameters<S>,
+    (block, head): (usize, usize),
+    of_query: bool,
+) -> Side {
+    use TensorName::*;
+    let layer = &model.architecture.blocks[block].attention;
+    let (columns, all) = match of_query {
+        true => (layer.query_columns(head), layer.queries_width()),
+        false => (layer.key_columns(head), layer.keys_width()),
+    };
+    let [weights, bias, gain] = match of_query {
+        true => [QueryWeights, QueryBias, QueryNormGain],
+        false => [KeyWeights, KeyBias, KeyNormGain],
+    };
+    let is_whole = layer.query_key_norm.is_some_and(|norm| !norm.each_head);
+    let taken = if is_whole { 0..all } else { columns.clone() };
+    let own = columns.start - taken.start..columns.end - taken.start;
+    let gain = wide(parameters.values_of(gain.of_block(block)));
+    let norm = layer.query_key_norm.map(|norm| (norm.form, gain));
+    if !layer.projected {
+        let weights = Matrix::from_fn(layer.width, taken.len(), |i, j| if i == taken.start + j { 1.0 } else { 0.0 });
+        return Side { bias: vec![0.0; taken.len()], weights, own, norm };
+    }
+    let values = parameters.row_major(weights.of_block(block));
+    let bias = parameters.values_of(bias.of_block(block));
+    let entry = |i: usize, j: usize| values[i * all + taken.start + j].to_f64();
+    let bias = taken.clone().map(|j| bias.get(j).map_or(0.0, |x| x.to_f64())).collect();
+    Side { weights: Matrix::from_fn(layer.width, taken.len(), entry), bias, own, norm }
+}
+
+impl Side {
+    /// Computes the head's queries or keys of rows (N, D), without rotations.
+    pub(super) fn of_rows(&self, x: &Matrix<f64>) -> Matrix<f64> {
+        let mut whole = Matrix::zeros(x.rows(), self.weights.cols());
+        matmul(whole.view_mut(), Accum::Replace, x.view(), self.weights.view(), 1.0, Par::Seq);
+        for row in 0..whole.rows() {
+            add_scaled(whole.row_mut(row), 1.0, &self.bias);
+            if let Some(held) = self.held(whole.row(row)) {
+                held.carry(whole.row_mut(row));
+            }
+        }
+        whole.top_columns(whole.rows(), &self.own)
+    }
+
+    /// Returns the norm of queries or keys, if there is one, for a row of what is projected.
+    fn held(&self, whole: &[f64]) -> Option<Held> {
+        let (form, gain) = self.norm.as_ref()?;
+        Some(Held::of(*form, [&gain[..], &[]], whole))
+    }
+}
+
+/// Computes `factor · Σ rows`.
+fn sum_of_rows(x: &Matrix<f64>, factor: f64) -> Vec<f64> {
+    let mut sum = vec![0.0; x.cols()];
+    (0..x.rows()).for_each(|row| add_scaled(&mut sum, factor, x.row(row)));
+    sum
+}
+
+/// Returns some rows in double precision.
+fn gathered<S: Scalar>(x: &Matrix<S>, places: &[usize]) -> Matrix<f64> {
+    Matrix::from_fn(places.len(), x.cols(), |i, j| x.get(places[i], j).to_f64())
+}
+
+/// Carries the sources of some places through a norm whose whole vectors are given, and adds its shift to the biases.
+fn carry_all<S: Scalar>(
+    form: NormForm,
+    affine: [&[S]; 2],
+    whole: &Matrix<S>,
+    places: &[usize],
+    rows: &mut [Matrix<f64>],
+    bias: &mut Matrix<f64>,
+) {
+    for (at, &place) in places.iter().enumerate() {
+        let held = Held::of(form, affine, &wide(whole.row(place)));
+        rows.iter_mut().for_each(|row| held.carry(row.row_mut(at)));
+        held.carry_bias(bias.row_mut(at));
+    }
+}

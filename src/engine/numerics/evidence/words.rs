@@ -1,0 +1,268 @@
+//! Which word mattered for one answer: ten measures, which need not agree, with a value for each word that the answer's
+//! place `p` sees, and the correlations of their ranks.
+//!
+//! | measure | definition | source |
+//! |---|---|---|
+//! | `attention_last`, `attention` | mean over heads of `α_pj` in the last block; over all blocks and heads | |
+//! | `rollout` | row `p` of `Â_L ⋯ Â_1`, `Â = (mean over heads of A + I) / 2`, rows to sum 1 | Abnar & Zuidema 2020, arXiv 2005.00928 |
+//! | `lengths` | mean over blocks and heads of `‖α_pj v_j W_O‖`, behind the norm of the sum if there is one | Kobayashi et al. 2020, arXiv 2004.10102 |
+//! | `direct` | `Σ_l Σ_h L_final(α_pj v_j W_O) · (w_a − w_b)` | [`attribution`](crate::numerics::model::attribution) |
+//! | `value_zeroing` | `C_ij = 1 − cos(block's output at i, the same with v_j = 0)`, rows to sum 1; row `p` of `C^L ⋯ C^1` | Mohebbi et al. 2023, arXiv 2301.12971 |
+//! | `gradient_input` | `∂m/∂e_j · e_j` | Simonyan et al. 2013, arXiv 1312.6034 |
+//! | `integrated` | [`gradient`](super::gradient) | Sundararajan et al. 2017, arXiv 1703.01365 |
+//! | `cut` | `m − m(v_j = 0 in all heads of all blocks)`: nobody can read the word | |
+//! | `blank` | `m − m(e_j ← ē)`: the mean row of the table stands there | |
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::Watch;
+use super::gradient::AnswerOf;
+use super::maps::Setting;
+use crate::numerics::contributions::{BlockPart, Contributions};
+use crate::numerics::model::attribution::TermOf;
+use crate::numerics::model::onward::Onward;
+use crate::numerics::parallel::{available, map};
+use crate::numerics::vectors::norm;
+use crate::numerics::{Matrix, Scalar};
+
+/// Steps of the line of integrated gradients: 32 are off by 0.002 of a difference of 10, 64 by 0.001.
+pub const STEPS: usize = 64;
+/// Numbers that differ by less are equal in rank.
+const EQUAL: f64 = 1e-9;
+/// Least sum of a row that is divided by it.
+const LEAST_SUM: f64 = 1e-300;
+
+/// Declares the measures with the names that results have.
+macro_rules! measures {
+    ($($measure:ident = $name:literal;)*) => {
+        /// A measure of what a word did for an answer.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum WordMeasure { $($measure),* }
+
+        impl WordMeasure {
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$measure => $name),* }
+            }
+        }
+    };
+}
+
+measures! {
+    AttentionLast = "attention_last";
+    Attention = "attention";
+    Rollout = "rollout";
+    Lengths = "lengths";
+    Direct = "direct";
+    ValueZeroing = "value_zeroing";
+    GradientInput = "gradient_input";
+    Integrated = "integrated";
+    Cut = "cut";
+    Blank = "blank";
+}
+
+/// The measures of a sentence's words for one answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WordTable {
+    /// `m`
+    pub difference: f64,
+    /// `m` with all words blank.
+    pub nothing: f64,
+    /// A value for each word that the answer's place sees. *direct* is missing where a logit is no sum.
+    pub measures: Vec<(WordMeasure, Vec<f64>)>,
+    /// The other terms of the difference than *direct*.
+    pub direct_rest: Option<f64>,
+}
+
+/// Returns the number of steps of the work on a sentence of so many tokens in so many blocks.
+pub fn steps(tokens: usize, blocks: usize) -> usize {
+    2 * tokens + blocks + STEPS
+}
+
+/// Computes the measures; `None` if the watch ended them.
+pub fn word_table<S: Scalar>(setting: &Setting<'_, S>, watch: Watch<'_>) -> Option<WordTable> {
+    use WordMeasure::*;
+    let Setting { model, parameters, sentence, own, question, .. } = *setting;
+    let (tokens, place) = (own.input.rows(), question.place);
+    let done = AtomicUsize::new(0);
+    let step = |count: usize| watch(done.fetch_add(count, Ordering::Relaxed) + count);
+    let blocks = model.architecture.blocks.iter().enumerate().zip(&own.blocks);
+    let contributions: Vec<Arc<Contributions<S>>> = blocks
+        .map(|((number, config), block)| Arc::new(Contributions::of(config, number, parameters, block, &[])))
+        .collect();
+    let mut measures = of_weights(setting);
+    measures.push((Lengths, lengths(setting, &contributions)));
+    let direct = direct(setting, &contributions);
+    measures.extend(direct.iter().map(|(values, _)| (Direct, values.clone())));
+    measures.push((ValueZeroing, value_zeroing(setting, &step)?));
+    let (statics, mean) = (model.statics(parameters, sentence), model.mean_static(parameters));
+    let blank = Matrix::from_fn(tokens, mean.len(), |_, j| mean[j]);
+    let answer = AnswerOf { model, parameters, sentence, question };
+    let gradient = answer.gradients(std::slice::from_ref(&statics)).remove(0);
+    measures.push((GradientInput, (0..tokens).map(|word| wide_dot(gradient.row(word), statics.row(word))).collect()));
+    let before = done.load(Ordering::Relaxed);
+    measures.push((Integrated, answer.integrated(&blank, &statics, STEPS, &|steps| watch(before + steps))?));
+    done.store(before + STEPS, Ordering::Relaxed);
+    let difference = setting.ask(&own.output).difference;
+    let of_statics = |statics: Matrix<S>| {
+        let input = model.input_of(parameters, sentence, statics);
+        setting.ask(&Onward::new(model, parameters, sentence).from(0, input)).difference
+    };
+    let words: Vec<usize> = (0..tokens).collect();
+    let each = |change: &(dyn Fn(usize) -> f64 + Sync)| -> Option<Vec<f64>> {
+        let found = map(&words, available(), |word| step(1).then(|| difference - change(*word)));
+        found.into_iter().collect()
+    };
+    let cut = |word: usize| {
+        let output = Onward::new(model, parameters, sentence).without_value(word, (*own.input).clone());
+        setting.ask(&output).difference
+    };
+    let blank_word = |word: usize| {
+        let mut changed = statics.clone();
+        changed.row_mut(word).copy_from_slice(&mean);
+        of_statics(changed)
+    };
+    measures.push((Cut, each(&cut)?));
+    measures.push((Blank, each(&blank_word)?));
+    let seen = if model.is_causal() { place + 1 } else { tokens };
+    measures.iter_mut().for_each(|(_, values)| values.truncate(seen));
+    let nothing = of_statics(blank);
+    Some(WordTable { difference, nothing, measures, direct_rest: direct.map(|(_, rest)| rest) })
+}
+
+/// Computes the measures that need only weights.
+fn of_weights<S: Scalar>(setting: &Setting<'_, S>) -> Vec<(WordMeasure, Vec<f64>)> {
+    let (blocks, place) = (&setting.own.blocks, setting.question.place);
+    let grids: Vec<Matrix<f64>> = blocks.iter().map(|block| mean_weights(block.heads.iter())).collect();
+    let row = |grid: &Matrix<f64>| grid.row(place).to_vec();
+    let rolled = grids.iter().map(|grid| {
+        Matrix::from_fn(grid.rows(), grid.cols(), |i, j| (grid.get(i, j) + f64::from(u8::from(i == j))) / 2.0)
+    });
+    vec![
+        (WordMeasure::AttentionLast, grids.last().map(row).unwrap_or_default()),
+        (WordMeasure::Attention, mean_of(&grids.iter().map(row).collect::<Vec<_>>())),
+        (WordMeasure::Rollout, chained(&rolled.collect::<Vec<_>>(), place)),
+    ]
+}
+
+/// Computes the mean weights (T, T) of some heads.
+fn mean_weights<'a, S: Scalar + 'a>(
+    heads: impl ExactSizeIterator<Item = &'a crate::numerics::model::activations::HeadActivations<S>>,
+) -> Matrix<f64> {
+    let share = 1.0 / heads.len() as f64;
+    let mut sum: Option<Matrix<f64>> = None;
+    for head in heads {
+        let weights = &head.weights;
+        let sum = sum.get_or_insert_with(|| Matrix::zeros(weights.rows(), weights.cols()));
+        sum.flat_mut().iter_mut().zip(weights.flat()).for_each(|(sum, weight)| *sum += share * weight.to_f64());
+    }
+    sum.unwrap_or_else(|| Matrix::zeros(0, 0))
+}
+
+/// Computes the mean of rows of the same length.
+fn mean_of(rows: &[Vec<f64>]) -> Vec<f64> {
+    let entries = rows.first().map_or(0, Vec::len);
+    (0..entries).map(|at| rows.iter().map(|row| row[at]).sum::<f64>() / rows.len() as f64).collect()
+}
+
+/// Computes row `place` of the product of all blocks' grids (T, T), the last block's first, each with rows that sum to 1.
+pub fn chained(grids: &[Matrix<f64>], place: usize) -> Vec<f64> {
+    let tokens = grids.first().map_or(0, Matrix::rows);
+    let mut row: Vec<f64> = (0..tokens).map(|word| f64::from(u8::from(word == place))).collect();
+    for grid in grids.iter().rev() {
+        let mut next = vec![0.0; tokens];
+        for (word, share) in row.iter().enumerate().filter(|(_, share)| **share != 0.0) {
+            let sum = grid.row(word).iter().sum::<f64>().max(LEAST_SUM);
+            next.iter_mut().zip(grid.row(word)).for_each(|(to, entry)| *to += share * entry / sum);
+        }
+        row = next;
+    }
+    row
+}
+
+fn lengths<S: Scalar>(setting: &Setting<'_, S>, contributions: &[Arc<Contributions<S>>]) -> Vec<f64> {
+    let place = setting.question.place;
+    let mut rows = Vec::new();
+    for (block, of) in setting.own.blocks.iter().zip(contributions) {
+        let norms = &of.norms()[..of.norms_before(BlockPart::FeedForward)];
+        for head in 0..block.heads.len() {
+            let length = |key: usize| {
+                let mut term = of.term(block, head, place, key);
+                norms.iter().for_each(|norm| norm.carry(place, &mut term));
+                norm(&term).to_f64()
+            };
+            rows.push((0..of.keys()).map(length).collect());
+        }
+    }
+    mean_of(&rows)
+}
+
+/// Computes what each word adds to the difference directly, and the other terms; `None` where a logit is no sum.
+fn direct<S: Scalar>(setting: &Setting<'_, S>, contributions: &[Arc<Contributions<S>>]) -> Option<(Vec<f64>, f64)> {
+    let Setting { model, parameters, own, question, .. } = *setting;
+    let (mut words, mut rest) = (vec![0.0; own.input.rows()], 0.0);
+    for (class, sign) in [(question.answer, 1.0), (question.against, -1.0)] {
+        let terms = model.attribution(parameters, own, contributions, None, (question.place, class)).ok()?;
+        for (of, value) in terms {
+            match of {
+                TermOf::Head { key, .. } => words[key] += sign * value.to_f64(),
+                _ => rest += sign * value.to_f64(),
+            }
+        }
+    }
+    Some((words, rest))
+}
+
+fn value_zeroing<S: Scalar>(setting: &Setting<'_, S>, step: &(dyn Fn(usize) -> bool + Sync)) -> Option<Vec<f64>> {
+    let Setting { model, parameters, sentence, own, question, .. } = *setting;
+    let grids = map(&own.blocks.iter().enumerate().collect::<Vec<_>>(), available(), |&(number, block)| {
+        if !step(1) {
+            return None;
+        }
+        let tokens = block.input.rows();
+        let whole: Vec<Vec<f64>> = (0..tokens).map(|row| unit(block.output.row(row))).collect();
+        let mut grid = Matrix::zeros(tokens, tokens);
+        Onward::new(model, parameters, sentence).outputs_without_each_value(number, &block.input, |word, output| {
+            for (row, whole) in whole.iter().enumerate() {
+                // As 1 − cos, without what cancels.
+                let apart = unit(output.row(row)).iter().zip(whole).map(|(x, y)| (x - y) * (x - y)).sum::<f64>();
+                grid.row_mut(row)[word] = apart / 2.0;
+            }
+        });
+        Some(grid)
+    });
+    Some(chained(&grids.into_iter().collect::<Option<Vec<_>>>()?, question.place))
+}
+
+fn unit<S: Scalar>(row: &[S]) -> Vec<f64> {
+    let length = row.iter().map(|x| x.to_f64() * x.to_f64()).sum::<f64>().sqrt();
+    row.iter().map(|x| x.to_f64() / length).collect()
+}
+
+fn wide_dot<S: Scalar>(a: &[S], b: &[S]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a.to_f64() * b.to_f64()).sum()
+}
+
+/// Computes Spearman's rank correlation of the absolute values of some words; `None` if one measure is constant.
+pub fn spearman(a: &[f64], b: &[f64], words: &[usize]) -> Option<f64> {
+    let [a, b] = [a, b].map(|values| ranks(&words.iter().map(|word| values[*word].abs()).collect::<Vec<_>>()));
+    let centred = |ranks: &[f64]| {
+        let mean = ranks.iter().sum::<f64>() / ranks.len() as f64;
+        ranks.iter().map(|rank| rank - mean).collect::<Vec<_>>()
+    };
+    let (a, b) = (centred(&a), centred(&b));
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let size = (dot(&a, &a) * dot(&b, &b)).sqrt();
+    (size > 0.0).then(|| dot(&a, &b) / size)
+}
+
+/// Returns the rank of each number, from 1 for the smallest; equal ones share the mean of their ranks.
+pub fn ranks(numbers: &[f64]) -> Vec<f64> {
+    let steps: Vec<f64> = numbers.iter().map(|number| (number / EQUAL).round()).collect();
+    let rank = |own: &f64| {
+        let less = steps.iter().filter(|step| *step < own).count() as f64;
+        let equal = steps.iter().filter(|step| *step == own).count() as f64;
+        less + (equal + 1.0) / 2.0
+    };
+    steps.iter().map(rank).collect()
+}

@@ -1,0 +1,138 @@
+//! Heads over texts in the files that HeadVis reads: `config.json`, `scatter_data.json` and a file for each head,
+//! `heads/L0H0.json`, with the shown texts and their largest weights. attune opens a head's file as a recording.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use attune_core::kernel::evidence::Evidence;
+use attune_core::kernel::evidence::texts::{HeadTexts, Texts};
+use attune_core::whole_file;
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::evidence::corpus::{DISTANCE_EDGES, INTERVALS, RankedText};
+use serde_json::{Map, Value, json};
+
+use super::heads::{head_json, metrics};
+use super::{number, number_or_null};
+
+/// Keys of a row that are written, and the least weight of one.
+const KEYS_OF_A_ROW: usize = 8;
+const LEAST_WEIGHT: f32 = 0.005;
+
+/// The reason why the files were not written.
+#[derive(Debug)]
+pub enum HeadVisFault {
+    /// The folder exists and is not empty.
+    Taken,
+    /// A text could not be run again.
+    Text(String),
+    Write(io::Error),
+}
+
+impl std::fmt::Display for HeadVisFault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Taken => write!(f, "the folder is not empty; name a new one"),
+            Self::Text(why) => f.write_str(why),
+            Self::Write(error) => write!(f, "{error}"),
+        }
+    }
+}
+
+/// Writes all files into a new folder. Each shown text is run once more for its weights.
+///
+/// # Errors
+/// If the folder is not empty, or a file cannot be written.
+pub fn write_headvis(
+    folder: &Path,
+    (name, file): (&str, &str),
+    texts: &Texts,
+    evidence: &Evidence<'_>,
+) -> Result<(), HeadVisFault> {
+    if fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) {
+        return Err(HeadVisFault::Taken);
+    }
+    fs::create_dir_all(folder.join("heads")).map_err(HeadVisFault::Write)?;
+    let write = |path: &str, value: &Value| {
+        whole_file::write(&folder.join(path), value.to_string().as_bytes()).map_err(HeadVisFault::Write)
+    };
+    let layers = texts.heads.iter().map(|head| head.layer + 1).max().unwrap_or(0);
+    let heads = texts.heads.iter().map(|head| head.head + 1).max().unwrap_or(0);
+    let config = json!({
+        "model_name": name,
+        "n_layers": layers,
+        "n_heads": heads,
+        "n_sequences": texts.texts,
+        "n_tokens": texts.tokens,
+        "n_intervals": INTERVALS,
+        "qk_distance_edges": DISTANCE_EDGES,
+    });
+    write("config.json", &config)?;
+    write("scatter_data.json", &texts.heads.iter().map(|head| Value::Object(point(head))).collect())?;
+    let mut sequences = shown(texts, file, evidence)?;
+    for (number, head) in texts.heads.iter().enumerate() {
+        let mut object = head_json(head, evidence);
+        object.insert("sequences".to_owned(), Value::Array(sequences.remove(&number).unwrap_or_default()));
+        write(&format!("heads/L{}H{}.json", head.layer, head.head), &Value::Object(object))?;
+    }
+    Ok(())
+}
+
+/// Returns what is drawn of a head as a point.
+fn point(head: &HeadTexts) -> Map<String, Value> {
+    let measures = metrics(&head.measures).map(|(name, value)| (name.to_owned(), number_or_null(value)));
+    let mut point: Map<String, Value> = measures.into_iter().collect();
+    point.insert("layer".to_owned(), json!(head.layer));
+    point.insert("head".to_owned(), json!(head.head));
+    point.insert("mean_max_activation".to_owned(), number(head.measures.mean_largest));
+    point
+}
+
+/// Returns the sequences of each head, in its own order.
+fn shown(texts: &Texts, file: &str, evidence: &Evidence<'_>) -> Result<BTreeMap<usize, Vec<Value>>, HeadVisFault> {
+    let mut wanted: BTreeMap<usize, Vec<(usize, usize)>> = BTreeMap::new();
+    for (number, head) in texts.heads.iter().enumerate() {
+        for (place, text) in head.measures.texts.iter().enumerate() {
+            wanted.entry(text.text).or_default().push((number, place));
+        }
+    }
+    let mut found: BTreeMap<usize, Vec<(usize, Value)>> = BTreeMap::new();
+    for (text, of_heads) in wanted {
+        let ran = evidence.shown(file, texts, text).map_err(HeadVisFault::Text)?;
+        for (number, place) in of_heads {
+            let ranked = &texts.heads[number].measures.texts[place];
+            let value = sequence(ranked, &ran.tokens, &ran.weights[number]);
+            found.entry(number).or_default().push((place, value));
+        }
+    }
+    let in_order = |(number, mut values): (usize, Vec<(usize, Value)>)| {
+        values.sort_by_key(|(place, _)| *place);
+        (number, values.into_iter().map(|(_, value)| value).collect())
+    };
+    Ok(found.into_iter().map(in_order).collect())
+}
+
+fn sequence(of: &RankedText, tokens: &[String], weights: &Matrix<f32>) -> Value {
+    /// Four decimals, as HeadVis writes weights.
+    const PARTS: f64 = 1e4;
+    let (mut indices, mut values) = (Vec::new(), Vec::new());
+    for query in 0..weights.rows() {
+        let row = weights.row(query);
+        let mut keys: Vec<usize> = (0..row.len()).filter(|key| row[*key] >= LEAST_WEIGHT).collect();
+        keys.sort_by(|a, b| row[*b].total_cmp(&row[*a]));
+        keys.truncate(KEYS_OF_A_ROW);
+        keys.sort_unstable();
+        indices.extend(keys.iter().map(|key| query * tokens.len() + key));
+        values.extend(keys.iter().map(|key| (f64::from(row[*key]) * PARTS).round() / PARTS));
+    }
+    json!({
+        "sequence_id": of.text,
+        "interval": of.interval,
+        "max_activation": number(of.largest),
+        "tokens": tokens,
+        "seq_len": tokens.len(),
+        "attention_indices": indices,
+        "attention_values": values,
+    })
+}

@@ -1,0 +1,106 @@
+//! The split of a score as text and JSON.
+
+use std::fmt::Write as _;
+
+use attune_core::kernel::evidence::score::Score;
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::evidence::score::{Source, SourceValue, SplitScore};
+use serde_json::{Value, json};
+
+use super::{number, number_or_null, numbers, token_name};
+
+/// Pairs and words that are listed in a text.
+const LISTED: usize = 12;
+
+fn source(source: Source) -> Vec<Value> {
+    match source {
+        Source::Word => vec![json!("word")],
+        Source::Position => vec![json!("position")],
+        Source::Head { block, head } => vec![json!("head"), json!(block), json!(head)],
+        Source::FeedForward { block } => vec![json!("feed_forward"), json!(block)],
+        Source::Bias => vec![json!("bias")],
+    }
+}
+
+/// Returns the split as a JSON object.
+pub fn score_json(score: &Score) -> Value {
+    let SplitScore { score: whole, weight, added, cap, sources, key_sources, pairs, relative, .. } = &score.split;
+    let labels = |sources: &[Source]| sources.iter().map(|of| Value::Array(source(*of))).collect::<Value>();
+    let rows = |table: &Matrix<f64>| (0..table.rows()).map(|row| numbers(table.row(row))).collect::<Value>();
+    let values = |values: &[SourceValue]| {
+        let of = |value: &SourceValue| {
+            let label = source(value.source).into_iter().chain(value.word.map(|word| json!(word)));
+            json!([label.collect::<Vec<_>>(), number(value.value)])
+        };
+        values.iter().map(of).collect::<Value>()
+    };
+    json!({
+        "tokens": score.tokens,
+        "score": number(*whole),
+        "weight": number(*weight),
+        "added": number_or_null(*added),
+        "cap": number_or_null(*cap),
+        "sources": labels(sources),
+        "key_sources": labels(key_sources),
+        "pairs": rows(pairs),
+        "relative": rows(relative),
+        "query_words": values(&score.split.query_words),
+        "key_words": values(&score.split.key_words),
+    })
+}
+
+fn named(source: Source) -> String {
+    match source {
+        Source::Word => "word".to_owned(),
+        Source::Position => "position".to_owned(),
+        Source::Head { block, head } => format!("head {}.{}", block + 1, head + 1),
+        Source::FeedForward { block } => format!("feed-forward {}", block + 1),
+        Source::Bias => "biases".to_owned(),
+    }
+}
+
+/// Returns the largest pairs as text, those of the relative table first.
+pub fn score_text(score: &Score) -> String {
+    let Score { tokens, at, split } = score;
+    let (query, key) = (token_name(tokens, at.query), token_name(tokens, at.key));
+    let mut text = format!(
+        "head {}.{}: {query} looks at {key}\nscore {:.4}, weight {:.4}",
+        at.block + 1,
+        at.head + 1,
+        split.score,
+        split.weight
+    );
+    if let Some(cap) = split.cap {
+        let _ = write!(text, ", behind the bound of {cap}: {:.4}", cap * (split.score / cap).tanh());
+    }
+    if let Some(added) = split.added {
+        let _ = write!(text, ", and {added:.4} for the distance");
+    }
+    text.push('\n');
+    let mut pairs = |title: &str, table: &Matrix<f64>| {
+        let _ = writeln!(text, "\n{title}");
+        let mut all: Vec<(usize, usize, f64)> = (0..table.rows())
+            .flat_map(|a| (0..table.cols()).map(move |c| (a, c)))
+            .map(|(a, c)| (a, c, table.get(a, c)))
+            .collect();
+        all.sort_by(|a, b| b.2.abs().total_cmp(&a.2.abs()));
+        for (a, c, value) in all.iter().take(LISTED) {
+            let (of_query, of_key) = (named(split.sources[*a]), named(split.key_sources[*c]));
+            let _ = writeln!(text, "{value:>10.4}  {of_query:<18} x  {of_key}");
+        }
+        let rest: f64 = all.iter().skip(LISTED).map(|(_, _, value)| value).sum();
+        let sum: f64 = table.flat().iter().sum();
+        let others = all.len().saturating_sub(LISTED);
+        let _ = writeln!(text, "{rest:>10.4}  all {others} other pairs\n{sum:>10.4}  together");
+    };
+    pairs("Pairs, query x key, above their mean over all keys that the query sees", &split.relative);
+    pairs("Pairs, which add up to the score", &split.pairs);
+    for (title, values) in [("query", &split.query_words), ("key", &split.key_words)] {
+        let _ = writeln!(text, "\nParts of the {title}, over all parts of the other side");
+        for SourceValue { source, word, value } in values.iter().take(LISTED) {
+            let from = word.map_or(String::new(), |word| format!(" from {}", token_name(tokens, word)));
+            let _ = writeln!(text, "{value:>10.4}  {}{from}", named(*source));
+        }
+    }
+    text
+}

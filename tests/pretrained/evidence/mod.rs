@@ -1,0 +1,4 @@
+//! Evidence: maps, splits of scores, measures of words, heads over texts.
+
+mod laws;
+mod values;

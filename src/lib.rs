@@ -61,7 +61,7 @@
 //! `Part` in `engine/recording/parts.rs`; `core/kernel/sentence_pass/recorded.rs` makes a pass of the parts,
 //! `view/export/recording` writes them, and `docs/record.py` is the recorder that `attune manual record` prints.
 //!
-//! What a claim can measure is a variant of [`Fact`](attune_core::lesson::schema::Fact), read in `core/lesson/read/claims.rs`
+//! A fact that a claim can measure is a variant of [`Fact`](attune_core::lesson::schema::Fact), read in `core/lesson/read/claims.rs`
 //! and measured in `core/kernel/check`. A panel has its name, and what it shows of a pass, in
 //! `core/lesson/schema/panels.rs`, and its sheet in a file of `view/panels` with a row in `view/panels/mod.rs`. The exports
 //! draw the sheet, and so does the window, unless `app/panels/lib.rs` has a row for a panel that draws itself. An export format

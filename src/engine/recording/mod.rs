@@ -367,7 +367,7 @@ struct Sorter<'a> {
     used: Vec<Address>,
 }
 
-/// What counts the rows of a tensor.
+/// Words for the rows of a tensor.
 const OF_TOKENS: &str = "tokens";
 const OF_SOURCE: &str = "source tokens";
 

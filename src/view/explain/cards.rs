@@ -7,7 +7,7 @@ use std::sync::Arc;
 use attune_core::kernel::snapshot::ModelSnapshot;
 use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::model::activations::Interventions;
-use attune_engine::quantity::{Entry, Quantity};
+use attune_engine::quantity::{Entry, Owner, OwnerKind, Quantity};
 use serde::Serialize;
 
 use super::clauses::{Fact, Telling, Test};
@@ -15,7 +15,7 @@ use super::reader::EntryReader;
 use super::rule::{Expr, Number, Rule, Setting};
 use super::walk::Step;
 
-/// What a page shows of a quantity.
+/// A quantity as a page shows it.
 #[derive(Serialize)]
 pub struct Card {
     symbol: String,
@@ -70,9 +70,11 @@ impl EntryReader<'_> {
             cards.insert(key(quantity), Card { symbol: symbol(quantity), rules, formulas, telling });
         }
         for (quantity, _) in RESULTS.iter().filter(|(quantity, _)| WHOLE.iter().all(|(whole, _)| whole != quantity)) {
-            let block = self.head(head)?.block;
-            let is_of_block = *quantity == Quantity::MoveLength;
-            let entry: Entry = if is_of_block { quantity.of_block(block, [0]) } else { quantity.of_head(head, [0]) };
+            let owner = match quantity.definition().owner {
+                OwnerKind::Block => Owner::Block(self.head(head)?.block),
+                _ => Owner::Head(head),
+            };
+            let entry = Entry { quantity: *quantity, owner, index: [0; 3] };
             let telling = Telling { result: self.telling(entry)?.result, ..Telling::default() };
             let card = Card { symbol: symbol(*quantity), rules: Vec::new(), formulas: Vec::new(), telling };
             cards.insert(key(*quantity), card);

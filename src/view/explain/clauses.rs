@@ -9,13 +9,13 @@ use super::lines::exact;
 use super::reader::EntryReader;
 use super::rule::{Bound, Expr, Over};
 
-/// What is said of an entry.
+/// The sentences on an entry.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Telling {
     pub happens: Vec<Clause>,
     /// Its outcome in one line, without a full stop.
     pub result: Vec<Clause>,
-    /// What is special about this entry.
+    /// Sentences on what is special about this entry.
     pub notes: Vec<Clause>,
 }
 
@@ -41,7 +41,7 @@ pub enum Test {
     Not(Box<Test>),
 }
 
-/// What no number says: how the learner changed a head, and what is known of a word.
+/// A fact that no number says: how the learner changed a head, or what is known of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Fact {
@@ -67,7 +67,7 @@ pub enum Fact {
     OwnNearest,
 }
 
-/// What fills a slot.
+/// The content of a slot.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Slot {
@@ -86,7 +86,7 @@ pub struct Largest {
     pub most: usize,
     pub each: Clause,
     pub between: &'static str,
-    /// What follows if there are more instances.
+    /// Text that follows if there are more instances.
     pub rest: &'static str,
 }
 

@@ -9,7 +9,7 @@ use std::slice;
 
 use attune_engine::numerics::activation::Activation;
 use attune_engine::numerics::norm::{NormForm, NormKind};
-use attune_engine::quantity::{Entry, Quantity};
+use attune_engine::quantity::{Entry, Owner, Quantity};
 use serde::{Serialize, Serializer};
 
 use super::reader::EntryReader;
@@ -98,7 +98,7 @@ pub fn at(first: Entry, letters: &str) -> Expr {
 
 /// Creates entries of a head, with letters for their indices.
 pub fn at_head(quantity: Quantity, head: usize, letters: &str) -> Expr {
-    at(quantity.of_head(head, []), letters)
+    at(Entry { quantity, owner: Owner::Head(head), index: [0; 3] }, letters)
 }
 
 impl Place {

@@ -1,4 +1,4 @@
-//! What is said of a query and a key in a head, from their vectors to the word's move: sentences for all settings of the
+//! The sentences on a query and a key in a head, from their vectors to the word's move: they are for all settings of the
 //! forward pass, so that a live page can choose among them too.
 
 use attune_core::kernel::snapshot::ModelSnapshot;
@@ -455,7 +455,7 @@ fn on_nearest(word: &str) -> [Clause; 6] {
     clauses.map(|clause| clause.when(Neighbours))
 }
 
-/// What is said of a word where no step is walked.
+/// The sentences on a word where no step is walked.
 #[derive(Serialize)]
 pub struct Rest {
     /// Its nearest word before attention.

@@ -2,7 +2,7 @@
 
 use attune_engine::messages::nearest;
 
-/// What a panel shows of a pass. A recording may lack it.
+/// Content of a panel that a recording may lack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
     /// The lesson, or whatever was recorded.

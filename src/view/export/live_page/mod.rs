@@ -124,7 +124,7 @@ const LAB: &str = include_str!("page/lab.html");
 const GIVEN_LAB: &str = include_str!("page/given.html");
 /// The stage and the time line, which both have.
 const STAGE: &str = include_str!("page/stage.html");
-/// What both call the ends of the time line, the way between them, and the points.
+/// The words of both for the ends of the time line, the way between them, and the points.
 const WORDS: [(&str, &str); 6] = [
     ("{things}", "words"),
     ("{before}", "Where each word is before attention"),
@@ -307,7 +307,7 @@ struct Data<'a> {
     whole: Vec<(String, usize)>,
     /// The quantities whose results the steps tell.
     results: Vec<(String, usize)>,
-    /// What is said of a word where no step is walked.
+    /// The sentences on a word where no step is walked.
     rest: Rest,
     /// The words that an answer depends on, and those that mark a hidden word.
     asked: Option<Asked>,

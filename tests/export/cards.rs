@@ -17,8 +17,8 @@ use crate::common::lessons::{SMALL, edited, forms, with};
 use crate::run;
 use crate::web::{SIZE, as_web};
 
-/// Half of the last digit that a page shows of a number, and what single precision rounds away.
-const TOLERANCE: f64 = 6e-4;
+/// One in the last digit that a page shows of a number, which single precision may round otherwise.
+const TOLERANCE: f64 = 1.1e-3;
 
 /// What the rounding of its operands makes of an equation, as a share of its value and 1.
 const WORKED_TOLERANCE: f64 = 0.01;
@@ -57,7 +57,7 @@ const CARDS: &str = r#"
 fn text_of(markup: &str) -> String {
     let parts = markup.split('<').map(|part| part.split_once('>').map_or(part, |(_, text)| text));
     let text: String = parts.collect();
-    text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+    text.replace("&lt;", "<").replace("&gt;", ">").replace("&nbsp;", "\u{a0}").replace("&amp;", "&")
 }
 
 /// Returns whether a number is shown as another is written, with three digits after the point or, from 10 on, with two.

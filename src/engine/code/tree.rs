@@ -75,6 +75,8 @@ fn expression(of: &Expr) -> Value {
         Expr::BoolConstant(is_true, _) => json!(["value", is_true]),
         Expr::IntegerConstant(LARGEST_END, _) => integer(INT::MAX),
         Expr::IntegerConstant(number, _) => integer(*number),
+        // JSON has no infinite numbers.
+        Expr::FloatConstant(number, _) if number.is_infinite() => json!(["/", ["value", 1.0], ["value", 0.0]]),
         Expr::FloatConstant(number, _) => json!(["value", **number]),
         Expr::StringConstant(text, _) => json!(["value", text.as_str()]),
         Expr::DynamicConstant(value, _) => constant(value),

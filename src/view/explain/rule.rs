@@ -79,6 +79,7 @@ pub struct Place {
     /// The letter of each index; `None` of one that is fixed.
     pub letters: [Option<char>; 3],
     /// A letter that the last index decreases with: `j − i` of a distance.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub minus: Option<char>,
     /// The letter that counts heads, of a sum over them.
     #[serde(skip)]
@@ -157,6 +158,7 @@ pub struct Number {
     pub value: f64,
     #[serde(skip)]
     pub entry: Option<Entry>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub setting: Option<Setting>,
 }
 

@@ -13,6 +13,7 @@ use super::clauses::{Clause, Fact, Largest, Slot, Telling, Test, rounded};
 use super::reader::{EntryReader, HeadParts, part_index};
 use super::rule::{Bound, Expr, Fold, Number, Over, Setting, at, at_head};
 use super::sentences::*;
+use super::walk::distance;
 use crate::view_model::answers::{Asked, told_answer};
 use crate::view_model::axes::percent;
 use crate::view_model::labels::at_distance;
@@ -319,7 +320,9 @@ impl EntryReader<'_> {
 
     /// Says how far a layer moves a word.
     fn on_distance(&self, block: usize, is_one_of_several: bool) -> [Clause; 2] {
-        let length = || at(Quantity::MoveLength.of_block(block, [0]), "i");
+        // The length of the word's move, with or without a residual connection.
+        let at_word = |quantity: Quantity| at(quantity.of_block(block, [0, 0]), "id");
+        let length = || (at_word(Quantity::Output) - at_word(Quantity::Input)).length('d', self.width());
         let is_at_rest = Test::Below(length(), LEAST_LENGTH.into());
         let layer = if is_one_of_several { " in this layer" } else { "" };
         let text = |text: String| Clause::new(text + layer);
@@ -347,7 +350,8 @@ impl EntryReader<'_> {
     pub(super) fn pulled_back(&self, head: usize, query: usize) -> Option<String> {
         let parts = self.head(head)?;
         let config = parts.config;
-        let moved = self.value(Quantity::MoveLength.of_block(parts.block, [query]))?;
+        let block = self.block(parts.block)?;
+        let moved = distance(block.input.row(query), block.output.row(query));
         let is_sum_of_heads = config.residual && config.norm != Norm::Post && config.feed_forward.is_none();
         let length = *self.sentence.contributions[parts.block].head_lengths.get(parts.own)?.get(query)?;
         let others = match config.attention.heads {

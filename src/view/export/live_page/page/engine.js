@@ -396,7 +396,7 @@ const Engine = (() => {
       Arrow: (head, i, j, d) => arrow(head.step, head, i, j)[d],
       HeadLength: (head, i) => norm(added(head, i)),
     };
-    const moveLength = ({ input, output }, i) => norm(row(input, i).map((x, d) => get(output, i, d) - x));
+    const ofBlocks = { Input: ({ input }, i, d) => get(input, i, d), Output: ({ output }, i, d) => get(output, i, d) };
     const found = pass.heads[own];
     const scoresOf = (i) => Array.from(row(found.scores, i));
     const isByHand = () => found.mode === "Uniform" || found.mode === "Mean" || Boolean(found.mode.Frozen);
@@ -422,8 +422,8 @@ const Engine = (() => {
     return {
       facts,
       words: { mask: ({ i, j }) => found.step.hides(i, j) },
-      entry: (quantity, number, [i, ...index]) =>
-        quantity === "MoveLength" ? moveLength(pass.blocks[number], i) : entries[quantity](pass.heads[number], i, ...index),
+      entry: (quantity, number, index) =>
+        quantity in ofBlocks ? ofBlocks[quantity](pass.blocks[number], ...index) : entries[quantity](pass.heads[number], ...index),
       setting: (name, bound) => settings[name](bound),
       // Queries and keys are as many as the sentence has words; what else is counted is the model's.
       count: (letter) => (letter === "q" ? found.scores.rows : "jkl".includes(letter) ? found.scores.cols : null),
@@ -534,6 +534,7 @@ const Engine = (() => {
       heads += config.heads;
       pass.blocks.push(step);
     });
+    pass.memory = z;
     const gain = tensor(model, "γ_Y");
     pass.output = gain ? normed(model, gain, tensor(model, "β_Y"), y).y : y;
     pass.logits = logits(model, pass.output);
@@ -553,6 +554,7 @@ const Engine = (() => {
     if (pass.source) {
       all["E[source]"] = shown(statics(pass.source));
       all["X[source]"] = shown(pass.sourceInput);
+      all["output[source]"] = shown(pass.memory);
     }
     all["E[tokens]"] = shown(statics(pass.tokens));
     if (pass.embedded) all.embedded = shown(pass.embedded);

@@ -42,7 +42,7 @@ const CARDS: &str = r#"
             if (!cell) continue;
             cell.click();
             const steps = [...document.querySelectorAll('#panel-number .worked')].map((step) => ({
-                formula: step.querySelector('.formula').textContent,
+                formula: step.querySelector('.formula').textContent.replaceAll('\u00a0', ' '),
                 equation: step.querySelector('code').textContent,
                 worked: worked(step.querySelector('code').textContent),
                 said: step.querySelector('p') ? step.querySelector('p').textContent : '',
@@ -57,7 +57,7 @@ const CARDS: &str = r#"
 fn text_of(markup: &str) -> String {
     let parts = markup.split('<').map(|part| part.split_once('>').map_or(part, |(_, text)| text));
     let text: String = parts.collect();
-    text.replace("&lt;", "<").replace("&gt;", ">").replace("&nbsp;", "\u{a0}").replace("&amp;", "&")
+    text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&").replace('\u{a0}', " ")
 }
 
 /// Returns whether a number is shown as another is written, with three digits after the point or, from 10 on, with two.
@@ -117,7 +117,8 @@ fn ways() -> [(&'static str, Vec<InterventionCommand>); 4] {
     use InterventionCommand::*;
     [
         ("", Vec::new()),
-        ("&temperature=0.4&scale=0", vec![SetTemperature(Some(0.4)), SetScale(Some(false))]),
+        // A low temperature without a scale makes many weights 0 in single precision, which then have no order.
+        ("&temperature=2&scale=0", vec![SetTemperature(Some(2.0)), SetScale(Some(false))]),
         ("&mask=causal&scale=1", vec![SetMask(Some(Mask::Causal)), SetScale(Some(true))]),
         ("&off=0", vec![SetHead { head: 0, mode: HeadMode::Off }]),
     ]

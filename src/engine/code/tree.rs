@@ -140,8 +140,7 @@ fn is_open(end: &Expr) -> bool {
 /// Reads `a[i][j].T`, of which Rhai keeps the operand and then the rest of the chain.
 fn chain(of: &Expr) -> Value {
     let (mut value, mut rest) = (None, of);
-    loop {
-        let (Expr::Dot(parts, flags, _) | Expr::Index(parts, flags, _)) = rest else { break };
+    while let Expr::Dot(parts, flags, _) | Expr::Index(parts, flags, _) = rest {
         let is_index = matches!(rest, Expr::Index(..));
         let before = value.take().unwrap_or_else(|| expression(&parts.lhs));
         let goes_on = !flags.contains(ASTFlags::BREAK) && matches!(parts.rhs, Expr::Dot(..) | Expr::Index(..));

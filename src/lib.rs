@@ -46,7 +46,7 @@
 //!
 //! A mode of a head is a variant of [`HeadMode`](attune_engine::numerics::attention::HeadMode)
 //! (`engine/numerics/attention/head.rs`), which commands, saved work and pages use as it is; the rule of its weights is in
-//! `view/explain/rules/head.rs`, its sentence in `view/explain/sentences.rs`, and its arithmetic on a page in
+//! `view/explain/rules/head.rs`, what is said of it in `view/explain/tellings.rs`, and its arithmetic on a page in
 //! `view/export/live_page/page/engine.js`. Any other change of a pass is a field of
 //! [`Interventions`](attune_engine::numerics::model::activations::Interventions), a command in `core/kernel/command.rs` that is
 //! applied in `core/kernel/model/commands/interventions.rs`, a row of `INTERVENTIONS` in
@@ -54,15 +54,16 @@
 //!
 //! A quantity is a line of `quantities!` in `engine/quantity/mod.rs`, an arm of `computed_rule` in
 //! `view/explain/rules/mod.rs`, and its rule in the file of its subject beside it. Formula, card and provenance are derived from
-//! the rule. A measure of heads is a row of `measures!` in `engine/numerics/head_measures.rs`, with the pairs that it counts. A
+//! the rule; what is said of a query and a key in a head is in `view/explain/tellings.rs`, and a page gets both as data
+//! (`view/explain/cards.rs`). A measure of heads is a row of `measures!` in `engine/numerics/head_measures.rs`, with the pairs that it counts. A
 //! family of models is a variant and a row in `engine/pretrained/families/mod.rs`, a function from its config to the engine's
 //! shape beside it, and the names of its tensors in `engine/pretrained/names/tables.rs`. A part of a recording is a variant of
 //! `Part` in `engine/recording/parts.rs`; `core/kernel/sentence_pass/recorded.rs` makes a pass of the parts,
 //! `view/export/recording` writes them, and `docs/record.py` is the recorder that `attune manual record` prints.
 //!
-//! What a claim can measure is a variant of [`Fact`](attune_core::lesson::schema::Fact), read in `core/lesson/read/claims.rs`
-//! and measured in `core/kernel/check`. A panel has its name in `core/lesson/schema/panels.rs`, its sheet in a file of
-//! `view/panels` with a row in `view/panels/mod.rs`, and what it needs of a recording in `view/view_model/needs.rs`. The exports
+//! A fact that a claim can measure is a variant of [`Fact`](attune_core::lesson::schema::Fact), read in `core/lesson/read/claims.rs`
+//! and measured in `core/kernel/check`. A panel has its name, and what it shows of a pass, in
+//! `core/lesson/schema/panels.rs`, and its sheet in a file of `view/panels` with a row in `view/panels/mod.rs`. The exports
 //! draw the sheet, and so does the window, unless `app/panels/lib.rs` has a row for a panel that draws itself. An export format
 //! is a row of `FORMATS` in `view/export/format.rs`, and a file beside it that `file.rs` calls; a format of word vectors is
 //! written in `engine/vectors`. `CONTRIBUTING.md` has recipes.

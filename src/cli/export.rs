@@ -218,7 +218,7 @@ fn pictures(snapshot: &Snapshot, path: &Path, format: Format, common: &Common, w
     pictures
 }
 
-/// Trains the lesson and prints the trace of a sentence, as it is with the changes that are asked for.
+/// Trains the lesson and prints the trace of a sentence, with the changes of the arguments.
 ///
 /// `to` is the form of the trace, and the number of a recording's text.
 pub fn trace(
@@ -262,7 +262,7 @@ pub fn trace(
     })
 }
 
-/// The file of a recording to write; `None` where the trace is printed.
+/// Returns the file of a recording to write; `None` where the trace is printed.
 fn recording_output(to: &TraceArgs) -> Result<Option<&Path>, CliFault> {
     match (to.form, &to.output) {
         (TraceForm::Safetensors, Some(output)) => Ok(Some(output)),

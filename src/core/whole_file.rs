@@ -34,7 +34,7 @@ impl Prepared {
     /// Writes `bytes` under a temporary name beside `file`.
     ///
     /// # Errors
-    /// As for [`Self::with`].
+    /// See [`Self::with`].
     pub fn new(file: &Path, bytes: &[u8]) -> io::Result<Self> {
         Self::with(file, |to| to.write_all(bytes))
     }

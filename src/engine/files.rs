@@ -25,7 +25,7 @@ pub fn open(path: &Path) -> io::Result<(File, u64)> {
 /// Reads the first `count` bytes of a regular file, or all if it has fewer.
 ///
 /// # Errors
-/// As [`open`], or if it cannot be read.
+/// See [`open`]; also if it cannot be read.
 pub fn head(path: &Path, count: u64) -> io::Result<Vec<u8>> {
     let (file, length) = open(path)?;
     let mut bytes = Vec::with_capacity(usize::try_from(length.min(count)).unwrap_or_default());
@@ -36,7 +36,7 @@ pub fn head(path: &Path, count: u64) -> io::Result<Vec<u8>> {
 /// Reads a regular file of at most `most` bytes.
 ///
 /// # Errors
-/// As [`head`], and `FileTooLarge` with the number of bytes as its message.
+/// See [`head`]; also `FileTooLarge`, with the number of bytes as its message.
 pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let (file, length) = open(path)?;
     if length > most {

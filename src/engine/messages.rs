@@ -18,7 +18,7 @@ pub fn counted_as<N: Copy + Display + PartialEq + From<u8>>(count: N, one: &str,
     format!("{count} {}", if count == N::from(1_u8) { one } else { more })
 }
 
-/// Cuts a long text: at most so many characters are left, the last of which is a sign that some are missing.
+/// Shortens a text to `most` characters, the last of which is a sign that some are missing.
 pub fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         None => text.to_owned(),

@@ -12,7 +12,7 @@ use crate::source::{code_and_tests, files, lines, strings, without_comments};
 /// deleted; one that stays far below lowers it.
 const AGREED: &[(&str, usize)] = &[
     ("lines of src", 97_200),
-    ("lines of the page's scripts", 3_570),
+    ("lines of the page's scripts", 3_360),
     ("lines of tests", 45_000),
     ("lines of inline tests", 6_480),
     ("files of src", 492),

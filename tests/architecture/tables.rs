@@ -10,6 +10,7 @@ use attune_core::kernel::sentence_pass::interventions::INTERVENTIONS;
 use attune_core::lesson::cells::CELL_KINDS;
 use attune_core::lesson::fact_names;
 use attune_core::lesson::panels::PanelName;
+use attune_core::lesson::{course, limits};
 use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::head_measures::HeadMeasure;
 use attune_engine::quantity::Quantity;
@@ -57,6 +58,76 @@ fn cells(cells: &[&str]) -> Vec<String> {
     cells.iter().map(|cell| (*cell).to_owned()).collect()
 }
 
+/// Writes a number in groups of three digits.
+fn grouped(number: f64) -> String {
+    let digits = number.to_string();
+    if digits.len() < 6 || number.fract() != 0.0 {
+        return digits;
+    }
+    let groups: Vec<String> =
+        digits.as_bytes().rchunks(3).rev().map(|group| String::from_utf8_lossy(group).into()).collect();
+    groups.join(" ")
+}
+
+/// Returns the limits of a lesson: some fields, the least value of each or of all, and the greatest.
+fn limits() -> Vec<Vec<String>> {
+    use limits::*;
+    let count = |number: usize| grouped(number as f64);
+    let counts = |numbers: &[usize]| numbers.iter().map(|number| count(*number)).collect::<Vec<_>>().join("; ");
+    let (predicted, kibi) = (CHOICES_OF_PREDICTION, 1024);
+    let spelling = format!("{}, {}, {}", SPELLINGS_MAX, SPELLINGS_MAX, SYMBOLS_MAX);
+    let bytes = format!("{SYMBOL_BYTES_MAX}, {}", count(MEANING_BYTES_MAX));
+    let task = format!("{}; {HINTS_MAX}, {CASES_MAX}, {FEEDBACK_MAX}", predicted.end());
+    let factors = "`score_divisor`, `score_cap`, `logit_cap`, `embedding_scale`";
+    let rates = "`learning_rate`; `temperature`; `arrive`, `keep`";
+    let characters = "characters of a name or a word; of an id; of a title, summary, caption or claim";
+    let glossary =
+        "terms of a glossary; `also`, `except`, `symbols` of one; words of a spelling; bytes of a symbol, of a meaning";
+    assert_eq!(NAME_CHARS_MAX, WORD_CHARS_MAX, "they share a row");
+    let rows: [(&str, &str, String); 23] = [
+        ("`dim`; `key_width`, `value_width`", "2; 1", count(DIM_MAX)),
+        ("`heads`; `layers`; `feed_forward`", "1", counts(&[HEADS_MAX, LAYERS_MAX, FEED_FORWARD_MAX])),
+        ("`norm_epsilon`", &format!("{NORM_EPSILON_MIN:e}"), NORM_EPSILON_MAX.to_string()),
+        (factors, &FACTOR_MIN.to_string(), FACTOR_MAX.to_string()),
+        ("`theta` of `Rotary`", "1", grouped(THETA_MAX)),
+        ("`max_tokens`", "2", count(TOKENS_MAX)),
+        ("`window`; `negatives`; `epochs`", "1", counts(&[WINDOW_MAX, NEGATIVES_MAX, EPOCHS_MAX])),
+        ("`steps`; `batch`", "0; 1", counts(&[STEPS_MAX, BATCH_MAX])),
+        (
+            rates,
+            &format!("above 0; {TEMPERATURE_MIN}; 0"),
+            format!("{LEARNING_RATE_MAX}; {TEMPERATURE_MAX}; {COST_MAX}"),
+        ),
+        ("rules of `stop`", "", count(STOP_RULES_MAX)),
+        ("sentences of a corpus; its different words", "1", counts(&[SENTENCES_MAX, VOCABULARY_MAX])),
+        (
+            "groups, slots, topics; templates of a topic; `ambiguous`",
+            "",
+            format!("{GROUPS_MAX} each; {}", counts(&[TEMPLATES_MAX, AMBIGUOUS_MAX])),
+        ),
+        ("`sentences`; `probes`; `cells`; `claims`", "", counts(&[CHOICES_MAX, PROBES_MAX, CELLS_MAX, CLAIMS_MAX])),
+        (
+            "`choices` of a prediction; `hints`, `cases`, `feedback` of an exercise",
+            &format!("{}; 0", predicted.start()),
+            task,
+        ),
+        (
+            "bytes of a text or of code; of a template",
+            "",
+            format!("{} KiB; {TEMPLATE_BYTES_MAX}", TEXT_BYTES_MAX / kibi),
+        ),
+        (characters, "1", counts(&[NAME_CHARS_MAX, ID_CHARS_MAX, LINE_CHARS_MAX])),
+        (glossary, "1; 0; 1; 1", format!("{}; {spelling}; {SPELLING_WORDS_MAX}; {bytes}", count(GLOSSARY_TERMS_MAX))),
+        ("`number`; `minutes`", "1", counts(&[*NUMBERS.end(), *MINUTES.end()])),
+        ("texts of a pretrained model; pieces of one", "1; 2", counts(&[TEXTS_MAX, PIECES_MAX])),
+        ("switches of the model; models that claims train", "", counts(&[SWITCHES_MAX, SWITCHED_MODELS_MAX])),
+        ("lessons of `builds_on`", "", count(BUILDS_ON_MAX)),
+        ("`plays` and lines of a stage cell", "0", counts(&[PLAYS_MAX, LINES_MAX])),
+        ("the file", "", format!("{} MiB", LESSON_BYTES_MAX as usize / kibi / kibi)),
+    ];
+    rows.into_iter().map(|(field, from, to)| cells(&[field, from, &to])).collect()
+}
+
 fn tables() -> Vec<Table> {
     let modes = HeadMode::<f32>::NAMED.into_iter().filter(|mode| *mode != HeadMode::Live).chain([HeadMode::Gain(1.0)]);
     let of_head = |mode: HeadMode<f32>| {
@@ -83,9 +154,21 @@ fn tables() -> Vec<Table> {
         let panels = if words.has_panels { "yes" } else { "" };
         cells(&[&format!("`{}`", words.key), words.about, words.opens_in, panels])
     });
+    let lessons = course::list(Path::new(env!("CARGO_MANIFEST_DIR")).join("lessons").as_path());
+    let lessons = lessons.into_iter().filter_map(|file| {
+        let heading = file.heading.ok()?;
+        Some(cells(&[&heading.title, heading.summary.as_deref().unwrap_or_default()]))
+    });
     let real_models = "docs/real-models.md";
     let teaching = "lessons/TEACHING.md";
     vec![
+        Table { page: "README.md", list: "lessons", header: &["lesson", "what it is about"], rows: lessons.collect() },
+        Table {
+            page: "src/core/lesson/format.md",
+            list: "limits.rs",
+            header: &["field", "from", "to"],
+            rows: limits(),
+        },
         Table {
             page: real_models,
             list: "INTERVENTIONS",

@@ -9,7 +9,7 @@ use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::cells::{Cell, CellKind};
 use attune_core::lesson::course::CourseFile;
 use attune_core::lesson::live_text::LessonText;
-use attune_engine::code::Output;
+use attune_engine::code::{Output, tree};
 use serde_json::{Value, json};
 
 use crate::common::chromium::ask;
@@ -98,9 +98,9 @@ const EVALUATE: &str = r"
         if (Code.isTensor(x)) return { shape: x.shape, numbers: Array.from(x.data) };
         return typeof x === 'object' ? { other: true } : { text: String(x) };
     };
-    return TEXTS.map((text) => {
+    return TREES.map((tree) => {
         try {
-            return written(Code.evaluate(text, state));
+            return written(Code.evaluate(tree, state));
         } catch (fault) {
             return { refused: fault.message, kind: fault.constructor.name };
         }
@@ -196,10 +196,11 @@ fn check(asked: Vec<Asked>) -> Option<Vec<usize>> {
     };
     let pages: Vec<(String, String)> = asked.iter().map(of).collect();
     let addresses: Vec<String> = pages.iter().map(|(address, _)| address.clone()).collect();
-    let texts: BTreeMap<&str, &[String]> =
-        asked.iter().zip(&addresses).map(|((.., texts), address)| (&**address, &**texts)).collect();
-    let texts = serde_json::to_string(&texts).expect("JSON");
-    let question = EVALUATE.replace("TEXTS", &format!("({texts})[window.location.pathname.split('/').pop()]"));
+    let trees = |texts: &[String]| texts.iter().map(|text| tree(text)).collect::<Vec<Value>>();
+    let trees: BTreeMap<&str, Vec<Value>> =
+        asked.iter().zip(&addresses).map(|((.., texts), address)| (&**address, trees(texts))).collect();
+    let trees = serde_json::to_string(&trees).expect("JSON");
+    let question = EVALUATE.replace("TREES", &format!("({trees})[window.location.pathname.split('/').pop()]"));
     let pages: Vec<(&str, &str)> = pages.iter().map(|(address, page)| (&**address, &**page)).collect();
     let answers = ask(&pages, &addresses, &question, SIZE)?;
     assert_eq!(answers.len(), asked.len(), "every page answers");

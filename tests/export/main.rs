@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod cards;
 mod code;
 mod engines;
 mod files;

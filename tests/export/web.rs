@@ -10,13 +10,11 @@ use attune_engine::numerics::attention::{Edge, HeadMode};
 use attune_engine::numerics::model::activations::Patch;
 use attune_engine::numerics::params::{TensorId, TensorName};
 use attune_engine::panics;
-use attune_engine::quantity::{Entry, Quantity};
-use attune_view::explain::Explanation;
 use attune_view::export::{Pictures, live_page, trace};
 use serde_json::Value;
 
 use crate::common::chromium::ask;
-use crate::common::lessons::{APPLE, NOTEBOOK, SMALL, edited, form, forms, lesson};
+use crate::common::lessons::{APPLE, NOTEBOOK, SMALL, forms, lesson};
 use crate::common::top::at;
 use crate::hostile::CELLS;
 use crate::site::check_site;
@@ -265,79 +263,11 @@ fn the_sentence_of_the_stage_is_the_pages_first() {
     assert_eq!(answers[1], serde_json::json!({ "first": "a sweet apple", "asked": true }));
 }
 
-/// The card of a weight explains it in the words of the program, whatever is changed.
 #[test]
 fn the_lines_of_a_stage_cell_are_in_the_page() {
     let snapshot = Kernel::trained(lesson(include_str!("../fixtures/reference.ron"))).snapshot();
     let lines = r#""lines":[["seal","otter"],["seal","anchor"]]"#;
     assert!(as_web(&snapshot).contains(lines));
-}
-
-#[test]
-fn the_page_explains_a_weight_as_the_program_does() {
-    let page = as_web(&APPLE_RUN);
-    let addresses = ["", "&off=0", "&temperature=0.4", "&scale=0"].map(|way| format!("apple.html#tab=number{way}"));
-    let questions = r"
-        return [...document.querySelectorAll('#panel-number .worked p')].map((found) => found.textContent);
-    ";
-    let Some(answers) = ask(&[("apple.html", &page)], &addresses, questions, SIZE) else { return };
-    // Numbers are rounded otherwise.
-    let words = |text: &str| text.replace(|c: char| c.is_ascii_digit() || ".−".contains(c), "");
-    let said = |entry: Entry| words(&Explanation::of(&APPLE_RUN, entry).expect("an entry").sentences.join(" "));
-    let found: Vec<String> = answers[0].as_array().into_iter().flatten().filter_map(Value::as_str).map(words).collect();
-    let [product, score, weight, added] = &found[..] else { panic!("{answers:?}") };
-    let model = APPLE_RUN.model.as_ref().expect("a model");
-    let tokens = 0..model.sentence.tokens.len();
-    let is_of = |at: [usize; 2]| {
-        said(Quantity::Product.of_head(0, at)).starts_with(&**product)
-            && said(Quantity::Score.of_head(0, at)).starts_with(&**score)
-            && said(Quantity::Weight.of_head(0, at)) == *weight
-            && said(Quantity::TermLength.of_head(0, at)) == *added
-    };
-    assert!(tokens.clone().any(|query| tokens.clone().any(|key| is_of([query, key]))), "{found:#?}");
-    for (answer, sentence) in answers.iter().zip(["The value of", "is off", "the temperature, 0.4", "not scaled"]) {
-        let text = answer.to_string();
-        assert!(text.contains(sentence) && !text.contains(['{', '}']) && !text.contains("undefined"), "{text}");
-    }
-}
-
-/// What the page writes between the signs of equality is equal, with every term of a score.
-#[test]
-fn the_working_of_a_score_is_true() {
-    let model = |fields: &str| edited(SMALL, &[("model: Attention(", &format!("model: Attention({fields}, "))]);
-    let pages = [
-        ("bounded.html", as_web(&run(&model("score_cap: 0.5")).snapshot())),
-        ("near.html", as_web(&run(&model("score_cap: 0.5, positions: Distances, temperature: 2.0")).snapshot())),
-        ("gemma.html", as_web(&form("gemma").snapshot())),
-        ("pythia.html", as_web(&form("pythia").snapshot())),
-        ("decoder.html", as_web(&form("decoder").snapshot())),
-    ];
-    let pages: Vec<(&str, &str)> = pages.iter().map(|(name, page)| (*name, &**page)).collect();
-    let ways = ["", "&temperature=0.4", "&temperature=3&scale=0"];
-    let addresses: Vec<String> =
-        pages.iter().flat_map(|(name, _)| ways.map(|way| format!("{name}#tab=number{way}"))).collect();
-    let questions = r"
-        const script = (text) => text.replaceAll('−', '-').replaceAll('·', '*').replaceAll('tanh', 'Math.tanh').replace(/√([\d.]+)/g, 'Math.sqrt($1)');
-        const value = (text) => new Function(`return ${script(text)}`)();
-        const all = [];
-        for (const word of document.querySelectorAll('#lab-sentence button')) {
-            word.click();
-            for (const { textContent } of document.querySelectorAll('#panel-number .worked code')) {
-                const [, formula, shown] = /^s = (.*) = (.*)$/.exec(textContent) || [];
-                if (formula) all.push({ text: textContent, found: value(formula), shown: value(shown) });
-            }
-        }
-        return all;
-    ";
-    let Some(answers) = ask(&pages, &addresses, questions, SIZE) else { return };
-    for (address, answer) in addresses.iter().zip(&answers) {
-        let scores = answer.as_array().unwrap_or_else(|| panic!("{address}: {answer}"));
-        assert!(!scores.is_empty(), "{address}");
-        for score in scores {
-            let [found, shown] = ["found", "shown"].map(|name| score[name].as_f64().unwrap_or(f64::NAN));
-            assert!((found - shown).abs() <= 0.01 * (1.0 + shown.abs()), "{address}: {score}");
-        }
-    }
 }
 
 /// What is no number, or would make too many, changes nothing and hangs nothing.

@@ -121,7 +121,7 @@ fn answers_ui(
     command
 }
 
-/// The answers of one row side by side, each as wide as it is likely.
+/// Draws the answers of one row side by side, each as wide as it is likely.
 fn row_ui(
     ui: &mut Ui,
     model: &AnswersModel,
@@ -183,7 +183,7 @@ fn parts_ui<'a>(ui: &mut Ui, row: &'a AnswerRow, bars: Rect, pointer: Option<Pos
     under
 }
 
-/// One answer; its name where there is room.
+/// Draws one answer, with its name if there is room.
 fn part_ui(ui: &Ui, part: Rect, name: &str, hue: Color32) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let inner = part.with_max_x((part.right() - size::HAIRLINE).max(part.left()));
@@ -197,7 +197,7 @@ fn part_ui(ui: &Ui, part: Rect, name: &str, hue: Color32) {
     }
 }
 
-/// The likeliest answers of one row, each with its number.
+/// Draws the likeliest answers of one row, each with its number.
 fn list_ui(ui: &mut Ui, model: &AnswersModel, row: &AnswerRow, trail: &mut Trail) {
     let title = if model.is_by_token { format!("At {}", row.label) } else { "All answers".to_owned() };
     ui.label(RichText::new(title).font(theme::strong(size::BODY)));
@@ -267,7 +267,7 @@ fn attribution_ui(
     chosen
 }
 
-/// The choice of the parts that the logit is divided into.
+/// Draws the choice of the parts that the logit is divided into.
 fn shares_choice_ui(ui: &mut Ui, shares: &mut TermShares) {
     let ways = [
         (
@@ -285,7 +285,7 @@ fn shares_choice_ui(ui: &mut Ui, shares: &mut TermShares) {
     switch_ui(ui, shares, &ways);
 }
 
-/// The answers of the row, of which one is explained. Returns another one that was chosen.
+/// Draws the answers of the row, of which one is explained. Returns another one that was chosen.
 fn attributed_ui(ui: &mut Ui, model: &AttributionModel, row: &AnswerRow) -> Option<usize> {
     let mut chosen = None;
     ui.horizontal_wrapped(|ui| {
@@ -301,7 +301,8 @@ fn attributed_ui(ui: &mut Ui, model: &AttributionModel, row: &AnswerRow) -> Opti
     chosen
 }
 
-/// The terms, each with a bar to the right where it raises the logit of the answer and to the left where it lowers it.
+/// Draws the terms, each with a bar to the right where it raises the logit of the answer and to the left where it
+/// lowers it.
 fn shares_ui(ui: &mut Ui, model: &AttributionModel, listed: &[Share]) {
     /// Heads and looks beyond these are added up in one line.
     const LISTED_MAX: usize = 24;
@@ -433,7 +434,7 @@ fn progress(columns: &Columns) -> String {
     "The likeliest answer after each layer, at each word. The stronger the colour, the likelier the answer.".to_owned()
 }
 
-/// A row for each layer, a column for each word.
+/// Draws a row for each layer, a column for each word.
 fn table_ui(
     ui: &mut Ui,
     words: &LensWords,
@@ -459,7 +460,7 @@ fn table_ui(
     });
 }
 
-/// The words with their answers after each layer.
+/// Draws the words with their answers after each layer.
 fn cells_ui(
     ui: &mut Ui,
     words: &LensWords,
@@ -543,7 +544,7 @@ fn paint_lens(ui: &Ui, heat: &Heat, words: &LensWords, columns: &Columns, chosen
     ui.painter().rect_stroke(heat.col_rect(chosen), 0.0, outline, egui::StrokeKind::Inside);
 }
 
-/// The likeliest answer after a layer: the stronger its colour, the likelier.
+/// Draws the likeliest answer after a layer: the stronger its colour, the likelier.
 fn cell_ui(ui: &Ui, heat: &Heat, (layer, word): (usize, usize), column: Option<&LensModel>, palette: &Palette) {
     let first = column.and_then(|column| column.layers[layer].answers.first());
     let share = first.map_or(0.0, |(_, probability)| probability.clamp(0.0, 1.0));
@@ -561,7 +562,7 @@ fn layer_answers_ui(ui: &mut Ui, layer: &LensLayer) {
     }
 }
 
-/// A layer: its name, its likeliest word, and its answers side by side, each as wide as it is likely.
+/// Draws a layer: its name, its likeliest word, and its answers side by side, each as wide as it is likely.
 fn layer_ui(ui: &mut Ui, layer: &LensLayer) {
     const NAME: f32 = 112.0;
     const WORD: f32 = 84.0;
@@ -645,7 +646,7 @@ fn writing_ui(ui: &mut Ui, writing: &AnswersWriting, WritingUi { plan, before }:
     command
 }
 
-/// The words that are drawn among: a number of the likeliest, or a share of the probability.
+/// Draws the limits of sampling: a number of the likeliest words, or a share of the probability.
 fn limits_ui(ui: &mut Ui, plan: &mut WritingPlan) {
     ui.horizontal_wrapped(|ui| {
         let tip = "Draws only from this many of the likeliest words";
@@ -682,8 +683,8 @@ fn written_ui(ui: &mut Ui, written: &WrittenText) {
     }
 }
 
-/// A line for each word that was written, a cell for each row before it: filled where the row was computed for this word, an
-/// outline where its key and value were kept.
+/// Draws a line for each word that was written, a cell for each row before it: filled where the row was computed for
+/// this word, an outline where its key and value were kept.
 fn rows_ui(ui: &mut Ui, written: &WrittenText) {
     /// Cells that leave no room for an outline are without one.
     const OUTLINE_FROM: f32 = 5.0;
@@ -726,8 +727,8 @@ fn rows_ui(ui: &mut Ui, written: &WrittenText) {
     ui.add(Label::new(RichText::new(words).size(size::SMALL).weak()).wrap());
 }
 
-/// The first of the given number of cells that a width has room for, the last of them being the newest, and the side of
-/// a cell.
+/// Returns the first of the given number of cells that a width has room for, the last of them being the newest, and the
+/// side of a cell.
 fn columns(most: usize, width: f32) -> (usize, f32) {
     /// A cell, at least and at most.
     const CELL: (f32, f32) = (3.0, 9.0);

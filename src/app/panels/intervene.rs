@@ -107,7 +107,8 @@ fn intervene_ui(
     commands
 }
 
-/// The box that shows all settings of the heads. It is ticked and fixed while a head has one of those that it shows.
+/// Draws the box that shows all settings of the heads. It is ticked and fixed while a head has one of those that it
+/// shows.
 fn all_settings_ui(ui: &mut Ui, has_all: bool, chosen: &mut bool) {
     let is_fixed = has_all && !*chosen;
     let mut is_on = has_all;
@@ -120,8 +121,8 @@ fn all_settings_ui(ui: &mut Ui, has_all: bool, chosen: &mut bool) {
     }
 }
 
-/// Summary of the changes and their effects, with a button that resets them. Always takes its room, so that nothing
-/// moves under the pointer while something is changed.
+/// Draws the summary of the changes and their effects, with a button that resets them. Always takes its room, so that
+/// nothing moves under the pointer while something is changed.
 fn summary_ui(ui: &mut Ui, model: &WhatIfModel, selection: &Selection) -> Option<Command> {
     const LINES: f32 = 3.0;
     const LINE: f32 = 17.0;
@@ -257,7 +258,7 @@ impl HeadsUi<'_> {
         command.or_else(|| self.has_all.then(|| gain_ui(ui, row)).flatten())
     }
 
-    /// The name of the head, which the walk follows at a click, and how the head takes part.
+    /// Draws the name of the head, which the walk follows at a click, and how the head takes part.
     fn setting_ui(&self, ui: &mut Ui, head: &HeadRow, selection: &mut Selection) -> Option<Command> {
         const CHIP_GAP: f32 = 4.0;
         let mut command = None;
@@ -289,7 +290,7 @@ impl HeadsUi<'_> {
         command
     }
 
-    /// The name of a head. A click follows the walk through it.
+    /// Draws the name of a head. A click follows the walk through it.
     fn title_ui(&self, ui: &mut Ui, head: &HeadRow, selection: &mut Selection) {
         let palette = Palette::of(ui.visuals().dark_mode);
         let is_followed = selection.head == head.head;
@@ -307,7 +308,7 @@ impl HeadsUi<'_> {
 /// Heads that are listed together; of more, one is shown.
 const TOGETHER_MAX: usize = 8;
 
-/// A row of layers and a row of the heads of the one that is followed. A changed head has a dot.
+/// Draws a row of layers and a row of the heads of the one that is followed. A changed head has a dot.
 fn choose_head_ui(ui: &mut Ui, model: &WhatIfModel, selection: &mut Selection) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let followed = selection.head.min(model.heads.len().saturating_sub(1));
@@ -335,8 +336,8 @@ fn choose_head_ui(ui: &mut Ui, model: &WhatIfModel, selection: &mut Selection) {
     }
 }
 
-/// A box that switches all heads of a layer off or on, as one change; where one layer has all heads, or a layer has one, the
-/// heads' own settings say as much.
+/// Draws a box that switches all heads of a layer off or on, as one change; where one layer has all heads, or a layer
+/// has one, the heads' own settings say as much.
 fn layer_heads_ui(ui: &mut Ui, model: &WhatIfModel, layer: usize) -> Option<Command> {
     let of_layer = || model.heads.iter().filter(|head| head.block == layer).map(|head| head.head);
     let heads = of_layer().min()?..of_layer().max()? + 1;
@@ -360,7 +361,7 @@ struct Chip {
     head: usize,
 }
 
-/// A row of chips after its title. Returns the head that was chosen.
+/// Draws a row of chips after its title. Returns the head that was chosen.
 fn chips_ui(ui: &mut Ui, title: &str, chips: Vec<Chip>) -> Option<usize> {
     let mut chosen = None;
     ui.horizontal_wrapped(|ui| {
@@ -379,13 +380,13 @@ fn chips_ui(ui: &mut Ui, title: &str, chips: Vec<Chip>) -> Option<usize> {
     chosen
 }
 
-/// Whether a head has a mode that is shown only among all of them.
+/// Returns whether a head has a mode that is shown only among all of them.
 fn needs_all(heads: &[HeadRow]) -> bool {
     let basic = &HeadMode::NAMED[..HeadMode::<f32>::BASIC];
     heads.iter().any(|head| !basic.contains(&head.mode))
 }
 
-/// Slider of the gain of a head's output.
+/// Draws the slider of the gain of a head's output.
 fn gain_ui(ui: &mut Ui, head: &HeadRow) -> Option<Command> {
     let own = head.gain();
     let mut gain = own.unwrap_or(1.0);
@@ -408,7 +409,7 @@ fn gain_ui(ui: &mut Ui, head: &HeadRow) -> Option<Command> {
     (gain != before).then_some(Command::Interventions(InterventionCommand::SetHead { head: head.head, mode }))
 }
 
-/// The length of what the head adds, as a bar and as a number.
+/// Draws the length of what the head adds, as a bar and as a number.
 fn length_ui(ui: &mut Ui, head: &HeadRow, query: usize, longest: f32, palette: &Palette, trail: &mut Trail) {
     const NUMBER: f32 = 64.0;
     let length = head.move_length(query);
@@ -483,7 +484,7 @@ fn patch_ui(ui: &mut Ui, model: &WhatIfModel, state: &mut PatchUiState, selectio
     command
 }
 
-/// The choice of one of some words. Returns whether one was chosen.
+/// Draws the choice of one of some words. Returns whether one was chosen.
 fn word_ui(ui: &mut Ui, id: &str, words: &[String], at: &mut usize, name: &str) -> bool {
     let mut is_chosen = false;
     let chooser = ComboBox::from_id_salt(id).selected_text(&words[*at]).show_ui(ui, |ui| {
@@ -496,7 +497,7 @@ fn word_ui(ui: &mut Ui, id: &str, words: &[String], at: &mut usize, name: &str) 
     is_chosen
 }
 
-/// The layer before which the vector is put in; and the removal of a patch.
+/// Draws the choice of the layer before which the vector is put in, and the button that removes a patch.
 fn layer_ui(ui: &mut Ui, patch: &PatchState, layer: usize, state: &mut PatchUiState) -> Option<Command> {
     let label = ui.label("before layer");
     let mut number = layer + 1;
@@ -517,7 +518,8 @@ fn layer_ui(ui: &mut Ui, patch: &PatchState, layer: usize, state: &mut PatchUiSt
     None
 }
 
-/// The weights of the chosen word in the head that the walk is through; `names_heads`: with a row of heads to choose from.
+/// Draws the weights of the chosen word in the head that the walk is through; `names_heads`: with a row of heads to
+/// choose from.
 fn effect_ui(
     ui: &mut Ui,
     model: &WhatIfModel,
@@ -551,7 +553,8 @@ fn effect_ui(
     bars_ui(ui, &row, model, query, trail)
 }
 
-/// Which answers gained, and which lost. Always takes the room of all its lines, so that nothing moves under the pointer.
+/// Lists the answers that gained and those that lost. It always takes the room of all its lines, so that nothing moves under the
+/// pointer.
 fn shifts_ui(ui: &mut Ui, shifts: &AnswerShifts) {
     const LINE: f32 = 17.0;
     let palette = Palette::of(ui.visuals().dark_mode);
@@ -577,7 +580,7 @@ fn shifts_ui(ui: &mut Ui, shifts: &AnswerShifts) {
     });
 }
 
-/// How far a token moved, and what is near it; where none is chosen, of the one that moved most.
+/// Returns how far a token moved, and what is near it; where none is chosen, of the one that moved most.
 pub fn said(model: &WhatIfModel, query: Option<usize>) -> Vec<String> {
     let chosen = query.and_then(|query| Some((query, model.effect(query)?)));
     let Some((token, effect)) = chosen else {
@@ -600,7 +603,7 @@ pub fn said(model: &WhatIfModel, query: Option<usize>) -> Vec<String> {
     std::iter::once(moved).chain(near).collect()
 }
 
-/// A bar for each key: filled now, and an outline where it was; with a box that removes the look at it.
+/// Draws a bar for each key: filled now, and an outline where it was; with a box that removes the look at it.
 fn bars_ui(ui: &mut Ui, row: &EffectRow, model: &WhatIfModel, query: usize, trail: &mut Trail) -> Option<Command> {
     const WORD: f32 = 98.0;
     const NUMBERS: f32 = 112.0;
@@ -643,7 +646,7 @@ fn bars_ui(ui: &mut Ui, row: &EffectRow, model: &WhatIfModel, query: usize, trai
     command
 }
 
-/// A weight as a bar, with the outline of what it was before the changes.
+/// Draws a weight as a bar, with the outline of what it was before the changes.
 fn change_bar_ui(ui: &mut Ui, width: f32, before: f32, now: f32, hue: Color32) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let (rect, response) = ui.allocate_exact_size(vec2(width, size::CHIP), Sense::hover());

@@ -158,8 +158,8 @@ impl MeaningPanel {
     }
 }
 
-/// The words near the chosen one after the layer that the walk has passed last, with its number. After the last layer they are
-/// those of the contextual vectors, and this is none.
+/// Returns the words near the chosen one after the layer that the walk has passed last, with its number. After the last
+/// layer they are those of the contextual vectors, and this is none.
 fn passed_neighbours(cx: &PanelContext) -> Option<(usize, Arc<LayerNeighbours>)> {
     let passed = cx.view.walk.passed_layers().map(|passed| passed as usize);
     let block = passed.filter(|passed| *passed < cx.view.walk.layers())?.checked_sub(1)?;
@@ -167,7 +167,7 @@ fn passed_neighbours(cx: &PanelContext) -> Option<(usize, Arc<LayerNeighbours>)>
     Some((block, cx.models.of_choice::<LayerNeighbours>(&(query, block))?))
 }
 
-/// The field of an expression; true while something is asked.
+/// Draws the field of an expression. Returns whether anything is asked.
 fn question_ui(ui: &mut Ui, question: &mut Question) -> bool {
     const NAME: &str = "Words near";
     const OWN: f32 = 100.0;
@@ -191,7 +191,7 @@ fn question_ui(ui: &mut Ui, question: &mut Question) -> bool {
     !question.text.trim().is_empty()
 }
 
-/// The words near an expression, or why there are none.
+/// Draws the words near an expression, or why there are none.
 fn answer_ui(ui: &mut Ui, answer: &NearExpression, measure: &mut Measure, view: &mut PanelView) {
     if let Some(fault) = &answer.fault {
         ui.weak(fault);
@@ -206,8 +206,8 @@ fn answer_ui(ui: &mut Ui, answer: &NearExpression, measure: &mut Measure, view: 
     });
 }
 
-/// The lists of the chosen word, by a measure of nearness.
-/// `behind` are those behind the layer that the walk has passed last, with its number.
+/// Draws the lists of the chosen word, by a measure of nearness. `behind` are those behind the layer that the walk has
+/// passed last, with its number.
 fn neighbours_ui(
     ui: &mut Ui,
     model: &NeighboursModel,
@@ -252,7 +252,7 @@ fn neighbours_ui(
     });
 }
 
-/// The choice between the two measures of nearness.
+/// Draws the choice between the two measures of nearness.
 fn measure_ui(ui: &mut Ui, measure: &mut Measure) {
     ui.horizontal(|ui| {
         for (choice, words, hint) in [
@@ -269,7 +269,7 @@ fn measure_ui(ui: &mut Ui, measure: &mut Measure) {
     ui.add_space(size::GAP_TIGHT);
 }
 
-/// A word with its measure as a bar. The number comes from a point of the stage, if there is one.
+/// Draws a word with its measure as a bar. The number comes from a point of the stage, if there is one.
 fn row_ui(
     ui: &mut Ui,
     list: &str,
@@ -310,7 +310,7 @@ fn row_ui(
     ));
 }
 
-/// The word with its value, over a bar.
+/// Draws the word with its value, over a bar.
 fn near_word_ui(ui: &mut Ui, rect: Rect, word: &NearWord, near: &[NearWord], measure: Measure) {
     const BAR: f32 = 3.0;
     let palette = Palette::of(ui.visuals().dark_mode);
@@ -339,7 +339,7 @@ pub fn toggle(sentences: &SentencesModel) -> Command {
     Command::Sentence(SentenceCommand::SetSecond(sentences.second.is_none().then(|| sentences.first_second())))
 }
 
-/// The second sentence, and a word of both.
+/// Draws the second sentence, and the comparison of a word that both have.
 pub fn compare_ui(
     ui: &mut Ui,
     model: Option<&CompareModel>,
@@ -375,7 +375,7 @@ pub fn compare_ui(
     commands
 }
 
-/// The field of the second sentence, and the end of the comparison.
+/// Draws the field of the second sentence, and the button that ends the comparison.
 fn second_ui(ui: &mut Ui, second: &str, sentences: &SentencesModel, state: &mut SentenceFieldState) -> Vec<Command> {
     const END: f32 = 62.0;
     const MENU: f32 = 36.0;
@@ -403,7 +403,7 @@ fn second_ui(ui: &mut Ui, second: &str, sentences: &SentencesModel, state: &mut 
     commands
 }
 
-/// The shared words, one of which is looked at.
+/// Draws the shared words, one of which is looked at.
 fn pairs_ui(ui: &mut Ui, model: &CompareModel, chosen: &PairModel, selection: &mut Selection) {
     ScrollArea::horizontal().id_salt("pairs").show(ui, |ui| {
         ui.horizontal(|ui| {
@@ -443,7 +443,7 @@ fn numbers_ui(ui: &mut Ui, pair: &PairModel) {
     });
 }
 
-/// The words near the one, beside those near the other.
+/// Draws the words near the one, beside those near the other.
 fn near_ui(ui: &mut Ui, pair: &PairModel, hover: &mut Hover) {
     ui.spacing_mut().item_spacing.y = 0.0;
     ui.columns(2, |columns| {
@@ -483,13 +483,13 @@ fn one_model_ui(ui: &mut Ui) -> Option<WindowAction> {
     offer_ui(ui, WindowAction::Beside).or(own)
 }
 
-/// A button for an action, which is returned when it is clicked.
+/// Draws a button for an action, which is returned when it is clicked.
 fn offer_ui(ui: &mut Ui, action: WindowAction) -> Option<WindowAction> {
     let row = action.row();
     ui.add(Button::new(row.text).wrap()).on_hover_text(row.hint()).clicked().then_some(action)
 }
 
-/// The words that moved most and least between two files of vectors. A row marks its point on the stage.
+/// Draws the words that moved most and least between two files of vectors. A row marks its point on the stage.
 fn two_spaces_ui(ui: &mut Ui, spaces: &TwoSpaces, selection: &mut Selection, hover: &mut Hover) {
     let ([here, there], shared) = (&spaces.names, spaces.shared);
     let said = format!(
@@ -550,7 +550,7 @@ fn two_models_ui(ui: &mut Ui, model: &TwoModels, state: &mut TwoModelsUiState, s
     });
 }
 
-/// The answers of both at a word, and where each looks.
+/// Draws the answers of both at a word, and where each looks.
 fn word_ui(ui: &mut Ui, word: &WordOfBoth, names: &[String; 2]) {
     ui.label(RichText::new(format!("At {}", word.label)).font(theme::strong(size::BODY)));
     ui.columns(2, |columns| {
@@ -575,7 +575,7 @@ fn word_ui(ui: &mut Ui, word: &WordOfBoth, names: &[String; 2]) {
     }
 }
 
-/// The ways of the words in both, each picture in its own axes.
+/// Draws the paths of the words in both models, each picture in its own axes.
 fn pictures_ui(ui: &mut Ui, model: &TwoModels) {
     /// Height, as a share of the width.
     const HEIGHT: f32 = 0.8;
@@ -597,7 +597,7 @@ fn pictures_ui(ui: &mut Ui, model: &TwoModels) {
     });
 }
 
-/// A map of layers by layers, the more similar, the darker.
+/// Draws a map of all pairs of layers: the more similar, the darker.
 fn similarity_ui(ui: &mut Ui, model: &TwoModels, state: &mut TwoModelsUiState) {
     const SIDE: (f32, f32) = (12.0, 26.0);
     const GUTTER: f32 = 22.0;

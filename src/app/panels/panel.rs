@@ -14,7 +14,7 @@ pub trait Panel: Send + Sync {
     /// Draws it. `None` while the models that it needs are not there yet.
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()>;
 
-    /// Whether it keeps a margin from the edges of its tab.
+    /// Returns whether it keeps a margin from the edges of its tab.
     fn has_margin(&self) -> bool {
         true
     }
@@ -35,7 +35,7 @@ impl PanelId {
         PanelId(name.title())
     }
 
-    /// The title of its tab.
+    /// Returns the title of its tab.
     pub fn title(self) -> &'static str {
         self.0
     }
@@ -75,7 +75,7 @@ pub trait StageUi {
     /// Draws it into its tab.
     fn stage_ui(&mut self, ui: &mut Ui, view: &mut PanelView);
 
-    /// Draws the sentence at the upper edge of what there is, for a stage that is drawn without it. Returns the rest.
+    /// Draws the sentence at the upper edge of the free area, for a stage that is drawn without it. Returns the rest of the area.
     fn sentence_ui(&mut self, ui: &mut Ui, _view: &mut PanelView) -> Rect {
         ui.available_rect_before_wrap()
     }

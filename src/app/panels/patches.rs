@@ -46,7 +46,7 @@ struct OnCard {
     texture: TextureHandle,
 }
 
-/// The picture on the graphics card, put there once, in the place of the one before.
+/// Returns the picture on the graphics card. It is put there once, in the place of the one before.
 fn texture(ui: &Ui, picture: &PatchPicture) -> TextureHandle {
     let id = Id::new("patches");
     let known = ui.data(|data| data.get_temp::<OnCard>(id));

@@ -34,7 +34,7 @@ impl Panel for StagePanel {
     }
 }
 
-/// The sentence of a recording without points, and what would have to be recorded for some.
+/// Draws the sentence of a recording without points, and what would have to be recorded for some.
 fn without_points_ui(ui: &mut Ui, needs: Needs, cx: &mut PanelContext) {
     let palette = Palette::of(ui.visuals().dark_mode);
     ui.painter().rect_filled(ui.max_rect(), 0.0, palette.stage);

@@ -106,7 +106,7 @@ fn training_ui(ui: &mut Ui, model: &TrainingModel, state: &mut TrainPanel) -> Ve
     commands
 }
 
-/// Command of the play button in this stage of training.
+/// Returns the command of the play button in this stage of training.
 pub fn play_or_pause(training: &TrainingModel) -> Option<Command> {
     match training.stage {
         TrainingStage::Playing => Some(Command::Training(TrainingCommand::Pause)),
@@ -194,7 +194,7 @@ fn pace_ui(ui: &mut Ui, pace: &mut Pace) {
     );
 }
 
-/// Which step is shown; the line is there whichever it is, so that nothing jumps.
+/// Says which step is shown. The line is always there, so that nothing jumps.
 fn look_ui(ui: &mut Ui, model: &TrainingModel) -> Vec<Command> {
     let mut commands = Vec::new();
     let is_look = model.shown.is_some();
@@ -222,7 +222,7 @@ fn look_ui(ui: &mut Ui, model: &TrainingModel) -> Vec<Command> {
     commands
 }
 
-/// From the next step on; the optimiser goes on as it is.
+/// Draws the slider of the learning rate, which applies from the next step on. The optimiser keeps its state.
 fn rate_ui(ui: &mut Ui, model: &TrainingModel) -> Option<Command> {
     const WITHOUT_SLIDER: f32 = 170.0;
     let mut rate = model.learning_rate;
@@ -251,7 +251,7 @@ fn rate_ui(ui: &mut Ui, model: &TrainingModel) -> Option<Command> {
         .then_some(Command::Training(TrainingCommand::SetLearningRate(rate)))
 }
 
-/// Three digits that count.
+/// Writes a learning rate with three significant digits.
 fn rate_text(rate: f64) -> String {
     const DIGITS: i32 = 2;
     if !(rate > 0.0 && rate.is_finite()) {
@@ -381,7 +381,7 @@ fn chooser_ui(ui: &mut Ui, model: &TrainingModel, state: &mut CurveUiState) {
     checkbox_ui(ui, &mut state.log, "log").on_hover_text("Logarithmic scale");
 }
 
-/// The step that the pointer or the arrow keys lead to; under the pointer, its number.
+/// Returns the step that the pointer or the arrow keys lead to; under the pointer, its number.
 fn look_along(
     ui: &Ui,
     response: &Response,
@@ -403,7 +403,7 @@ fn look_along(
     cursor(ui, response, (model.sought, model.step), FAR_STEPS, at).and_then(|step| look_at(model, step))
 }
 
-/// The command that shows a step, if it is not in sight.
+/// Returns the command that shows a step, if it is not in sight.
 pub fn look_at(model: &TrainingModel, step: usize) -> Option<Command> {
     let step = step.min(model.step);
     match step {
@@ -413,7 +413,7 @@ pub fn look_at(model: &TrainingModel, step: usize) -> Option<Command> {
     }
 }
 
-/// A loss, with as many decimals as tell it from its neighbours.
+/// Returns a loss, with as many decimals as tell it from its neighbours.
 fn loss_text(mark: GridMark, log: bool) -> String {
     match log {
         true => {
@@ -424,7 +424,7 @@ fn loss_text(mark: GridMark, log: bool) -> String {
     }
 }
 
-/// The sliders, and how training again goes.
+/// Draws the sliders, and the progress of retraining.
 fn retrain_ui(ui: &mut Ui, model: &RetrainModel, highlight: &mut Highlight) -> Vec<Command> {
     let palette = Palette::of(ui.visuals().dark_mode);
     let mut commands = Vec::new();
@@ -498,7 +498,7 @@ fn slider_ui(ui: &mut Ui, slider: &SliderModel, palette: &Palette) -> Option<Com
     Some(Command::Retrain(Box::new(chosen.recipe.clone())))
 }
 
-/// A switch of the lesson, with which it trains again.
+/// Draws a switch of the lesson, with which it trains again.
 fn lesson_switch_ui(ui: &mut Ui, switch: &SliderModel) -> Option<Command> {
     let (offer, name) = (&switch.offer, switch.switch()?);
     let is_on = offer.choices.get(offer.at)?.recipe.switches.contains(name);
@@ -512,7 +512,7 @@ fn lesson_switch_ui(ui: &mut Ui, switch: &SliderModel) -> Option<Command> {
     Some(Command::Retrain(Box::new(chosen.recipe.clone())))
 }
 
-/// Place of the mark, from -1 to 1.
+/// Returns the place of the mark, from -1 to 1.
 fn place(own: usize, last: usize) -> f32 {
     own as f32 / last.max(1) as f32 * 2.0 - 1.0
 }
@@ -538,7 +538,7 @@ pub struct SliderModel {
 }
 
 impl SliderModel {
-    /// The name of the lesson's switch that it is, if it is one.
+    /// Returns the name of the lesson's switch that it is, if it is one.
     fn switch(&self) -> Option<&str> {
         match &self.offer.knob {
             Knob::Switch(name) => Some(name),

@@ -172,7 +172,7 @@ fn resets_ui(ui: &mut Ui, model: &WeightsModel, tensor: &TensorModel, state: &mu
     command
 }
 
-/// A button that resets an entry, a matrix or all. True if it was clicked.
+/// Draws a button that resets an entry, a matrix or all. Returns whether it was clicked.
 fn reset_ui(ui: &mut Ui, name: &str, enabled: bool, tip: &str) -> bool {
     let button = ui.add_enabled(enabled, Button::new(name));
     let whole = format!("Reset {name}");
@@ -180,7 +180,7 @@ fn reset_ui(ui: &mut Ui, name: &str, enabled: bool, tip: &str) -> bool {
     button.on_hover_text(tip).clicked()
 }
 
-/// The selected entry: slider, number, and what it was before edits.
+/// Draws the selected entry: slider, number, and what it was before edits.
 fn entry_ui(ui: &mut Ui, tensor: &TensorModel, (row, col): (usize, usize), trail: &mut Trail) -> Option<Command> {
     if tensor.entries() == 0 {
         return None;
@@ -198,7 +198,7 @@ fn entry_ui(ui: &mut Ui, tensor: &TensorModel, (row, col): (usize, usize), trail
     command
 }
 
-/// Slider and number of one entry, with a mark where training left it.
+/// Draws the slider and the number of one entry, with a mark where training left it.
 fn value_ui(ui: &mut Ui, tensor: &TensorModel, row: usize, col: usize) -> Option<Command> {
     const NUMBER: f32 = 80.0;
     let palette = Palette::of(ui.visuals().dark_mode);
@@ -237,7 +237,7 @@ fn field_ui(ui: &mut Ui, value: &mut f32) {
     hint(ui.add(number), "Drag, or click and type");
 }
 
-/// A number as people type it; egui writes a minus that Rust does not read.
+/// Returns a number as people type it; egui writes a minus that Rust does not read.
 fn typed(text: &str) -> Option<f64> {
     text.split_whitespace().collect::<String>().replace('−', "-").parse().ok()
 }
@@ -262,7 +262,7 @@ fn reach(tensor: &TensorModel) -> f32 {
 /// Room for the numbers of rows, left, and of columns, above.
 const MARGINS: egui::Vec2 = egui::Vec2::new(20.0, 16.0);
 
-/// The numbers of rows and columns, as many as there is room for, and always those of the selected entry.
+/// Draws the numbers of rows and columns, as many as there is room for, and always those of the selected entry.
 fn numbers_ui(ui: &Ui, heat: &Heat, (row, col): (usize, usize), palette: &Palette) {
     const ROOM: egui::Vec2 = egui::Vec2::new(20.0, 14.0);
     let every = |room: f32, cell: f32| [1, 2, 5, 10].into_iter().find(|step| *step as f32 * cell >= room).unwrap_or(20);
@@ -368,7 +368,7 @@ fn entry_tip_ui(ui: &mut Ui, tensor: &TensorModel, (row, col): (usize, usize), p
     }
 }
 
-/// The values, or, where they are compared, the differences.
+/// Draws the values, or, where they are compared, the differences.
 fn paint_map(ui: &Ui, tensor: &TensorModel, heat: &Heat, palette: &Palette) {
     let shown = |row: usize| tensor.difference_row(row).unwrap_or_else(|| tensor.row(row));
     let scale = tensor.largest_shown().max(f32::MIN_POSITIVE);
@@ -391,7 +391,7 @@ fn paint_map(ui: &Ui, tensor: &TensorModel, heat: &Heat, palette: &Palette) {
     }
 }
 
-/// Every entry as a row; only those in sight are laid out.
+/// Draws every entry as a row; only those in sight are laid out.
 fn list_ui(ui: &mut Ui, tensor: &TensorModel, trail: &mut Trail) -> Option<Command> {
     let mut command = None;
     ScrollArea::vertical().auto_shrink([false, false]).show_rows(ui, size::SLIDER_ROW, tensor.entries(), |ui, rows| {
@@ -448,7 +448,7 @@ impl Default for ToolsUiState {
     }
 }
 
-/// Which tool, and what the weights are compared with.
+/// Draws the choice of the tool, and of what the weights are compared with.
 fn tools_ui(ui: &mut Ui, model: &WeightsModel, state: &mut ToolsUiState) -> Option<Command> {
     let mut command = None;
     ui.horizontal_wrapped(|ui| {
@@ -558,7 +558,7 @@ fn shake_ui(ui: &mut Ui, tensor: &TensorModel, state: &mut ToolsUiState) -> Opti
     command
 }
 
-/// How far the tensor is from what it is compared with.
+/// Says how far the tensor is from what it is compared with.
 fn norms_ui(ui: &mut Ui, tensor: &TensorModel, comparison: &ComparisonModel) {
     let ComparisonModel { name, overall, .. } = comparison;
     let said = format!(
@@ -569,7 +569,7 @@ fn norms_ui(ui: &mut Ui, tensor: &TensorModel, comparison: &ComparisonModel) {
         .on_hover_text("L2 norm of the difference. The map shows the difference, entry by entry.");
 }
 
-/// The entries that the brush has come over since the last frame.
+/// Returns the entries over which the brush has moved since the last frame.
 pub fn painted(
     ui: &Ui,
     response: &Response,
@@ -602,7 +602,7 @@ pub fn painted(
     }))
 }
 
-/// The cells on the straight way from one to another, both among them: a fast pointer leaves no gaps.
+/// Returns the cells on the straight line from one to another, including both, so that a fast pointer leaves no gaps.
 fn between(from: (usize, usize), to: (usize, usize)) -> impl Iterator<Item = (usize, usize)> {
     let steps = from.0.abs_diff(to.0).max(from.1.abs_diff(to.1));
     let at = move |a: usize, b: usize, step: usize| {

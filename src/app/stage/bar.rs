@@ -268,7 +268,7 @@ fn named(response: Response, name: &str) -> Response {
     response
 }
 
-/// Points of a drag, or of a scroll, that one press of a key stands for.
+/// Distance of the drag or scroll that has the same effect as one press of a key, in points.
 const ORBIT: f32 = 22.0;
 const PAN: f32 = 36.0;
 const ZOOM: f32 = 50.0;

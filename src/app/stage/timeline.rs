@@ -78,7 +78,7 @@ pub const WAY: [(&str, &str); 2] = [
     ),
 ];
 
-/// The same of a recording, which has no embedding table.
+/// Both ends of the timeline of a recording, which has no embedding table.
 pub const RECORDED_WAY: [(&str, &str); 2] = [
     ("input", "Shows each token at the first hidden state that was recorded, the input of a layer"),
     ("output", "Shows each token at the last hidden state that was recorded"),

@@ -27,7 +27,7 @@ pub fn recording_ui(ui: &mut Ui, model: &RecordingModel, requests: &mut Requests
     });
 }
 
-/// The button for everything that was found.
+/// Draws the button for everything that was found.
 fn details_ui(ui: &mut Ui, lines: &[String]) {
     let (button, _) = MenuButton::new("Details").ui(ui, |ui| {
         ui.set_width(size::WIDE_POPUP);
@@ -40,7 +40,7 @@ fn details_ui(ui: &mut Ui, lines: &[String]) {
     button.on_hover_text("All that the check of this recording found");
 }
 
-/// The tokens that are shown, and the buttons that show others.
+/// Draws the tokens that are shown, and the buttons that show others.
 fn stretch_ui(ui: &mut Ui, stretch: &Stretch, requests: &mut Requests) {
     // From right to left.
     for (action, to) in [(WindowAction::TokensAfter, stretch.behind), (WindowAction::TokensBefore, stretch.before)] {

@@ -337,7 +337,7 @@ const RESULT_FROM: f32 = 240.0;
 /// The line height of the result, relative to the font size.
 const RESULT_LEADING: f32 = 1.5;
 
-/// Size of the letters of a result: it is read from as far as the picture is.
+/// Returns the size of the letters of a result, which is read from the same distance as the picture.
 fn result_size(stage_height: f32) -> f32 {
     const SHARE: f32 = 0.034;
     (stage_height * SHARE).clamp(size::READING, size::TITLE)
@@ -389,7 +389,7 @@ fn stage_ui(ui: &mut Ui, side: &mut StageSide, view: &mut PanelView) {
     side.tab.dark = ui.visuals().dark_mode;
 }
 
-/// The scene of the picture, with the walk where it is one through the points that are shown.
+/// Returns the scene of the picture, with the walk where it is one through the points that are shown.
 fn scene_ref<'a>(scene: &'a StageState, at: &Walk) -> Option<projection::SceneRef<'a>> {
     let model = scene.points.as_ref()?;
     let walk = scene.walked(at).map(|walked| walked.walk);

@@ -185,7 +185,7 @@ pub fn menu_ui(ui: &mut Ui) -> Option<Action> {
     chosen
 }
 
-/// The submenus of the formats that the notebook, and the words that were found, are exported as.
+/// Draws the submenus of the formats that the notebook, and the words that were found, are exported as.
 fn exports_ui(ui: &mut Ui, entry: &mut dyn FnMut(&mut Ui, &str, String, &str, Action)) {
     // With a sign that the app's faces have.
     let submenu = |words: &str| SubMenuButton::from_button(Button::new(words).right_text("▸"));

@@ -432,7 +432,7 @@ impl TensorEntries {
     /// Returns the entries with their indices among those of all tensors.
     ///
     /// # Errors
-    /// In words for the learner, if there is no such tensor, or one of another size.
+    /// A message for the learner if there is no such tensor, or one of another size.
     pub fn indexed(&self, parameters: &Parameters<f32>) -> Result<Vec<(usize, f32)>, String> {
         self.fitting(parameters).ok_or_else(|| {
             let Self { name, rows, cols, .. } = self;

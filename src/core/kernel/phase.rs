@@ -138,7 +138,7 @@ impl Ready {
     /// has no record.
     ///
     /// # Errors
-    /// In words for the learner, if the command is refused; nothing has changed then.
+    /// A message for the learner if the command is refused. Nothing is changed in that case.
     pub fn apply(&mut self, command: Command, lesson: &Arc<Lesson>, stroke: Option<Stroke>) -> Result<bool, String> {
         if let Task::Resuming { way, .. } = &mut self.task {
             match &command {
@@ -180,7 +180,7 @@ impl Ready {
     /// Starts a retraining, or cancels one if the recipe is that of the present model. Returns true if either happened.
     ///
     /// # Errors
-    /// In words for the learner, if the lesson cannot be trained by this recipe.
+    /// A message for the learner if the lesson cannot be trained by this recipe.
     pub fn retrain(&mut self, lesson: &Arc<Lesson>, recipe: Recipe, stroke: Option<Stroke>) -> Result<bool, String> {
         if self.model.is_recorded() {
             return Err(format!("{ONE_PASS}, so there is nothing to train"));

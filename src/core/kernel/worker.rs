@@ -65,7 +65,7 @@ impl Worker {
     /// Starts a thread on a lesson with saved work, if there is any.
     ///
     /// # Panics
-    /// As [`Self::spawn`].
+    /// See [`Self::spawn`].
     pub fn spawn_on(lesson: Arc<Lesson>, saved: Option<Saved>, wake: impl Fn() + Send + 'static) -> Worker {
         let kernel = Kernel::open(lesson, saved);
         // The first snapshot contains the notebook already, so that saving at any time loses nothing.
@@ -76,7 +76,7 @@ impl Worker {
     /// snapshots have no model until the copy is ready.
     ///
     /// # Panics
-    /// As [`Self::spawn`].
+    /// See [`Self::spawn`].
     pub fn copy(&self, lesson: Arc<Lesson>, wake: impl Fn() + Send + 'static) -> Worker {
         let (sender, kernel) = channel();
         let first = self.latest().of_copy(lesson.clone());

@@ -53,7 +53,7 @@ pub fn read(path: &Path) -> Result<Lesson, Vec<LessonIssue>> {
 /// moment later. A pretrained model has no text.
 ///
 /// # Errors
-/// As [`read`].
+/// See [`read`].
 pub fn read_with_text(path: &Path) -> Result<(Lesson, Option<String>), Vec<LessonIssue>> {
     read_showing(path, &mut |_| {})
 }
@@ -62,7 +62,7 @@ pub fn read_with_text(path: &Path) -> Result<(Lesson, Option<String>), Vec<Lesso
 /// while the rest is being read.
 ///
 /// # Errors
-/// As [`read`].
+/// See [`read`].
 pub fn read_showing(path: &Path, first: &mut dyn FnMut(Lesson)) -> Result<(Lesson, Option<String>), Vec<LessonIssue>> {
     let file = path.display().to_string();
     let of_model = |folder: &Path| Ok((of_folder(folder, &file)?, None));

@@ -99,7 +99,7 @@ impl Picture {
     /// Reads the whole file.
     ///
     /// # Errors
-    /// In words, if it cannot be read, or has grown since it was found.
+    /// A message if it cannot be read, or has grown since it was found.
     pub fn read(&self) -> Result<Vec<u8>, String> {
         files::read(&self.file, FILE_BYTES_MAX).map_err(|error| words(&error))
     }
@@ -122,7 +122,7 @@ impl PictureFolder {
     /// Returns the picture at a path that a text names. Each path is looked up once.
     ///
     /// # Errors
-    /// In words, if there is no picture that may be shown.
+    /// A message if there is no picture that may be shown.
     pub fn find(&mut self, path: &str) -> Result<Picture, String> {
         if let Some(found) = self.found.get(path) {
             return found.clone();
@@ -149,7 +149,7 @@ impl PictureFolder {
 /// Returns the file at `path` if it is inside a lesson's folder, even after all links are followed.
 ///
 /// # Errors
-/// In words, if the path leads elsewhere or there is no file.
+/// A message if the path leads elsewhere or there is no file.
 pub fn within(folder: Option<&Path>, path: &str) -> Result<PathBuf, String> {
     let folder = folder.ok_or("this lesson has no folder")?;
     // Addresses contain a colon, and so do names of drives and streams.

@@ -53,7 +53,7 @@ impl<'l> Measured<'l> {
     /// Checks that the lesson is valid with the recipe applied.
     ///
     /// # Errors
-    /// In words for the learner, if it is not.
+    /// A message for the learner if it is not.
     pub fn check(&self, recipe: &Recipe) -> Result<(), String> {
         self.changed(recipe).map(|_| ())
     }
@@ -61,7 +61,7 @@ impl<'l> Measured<'l> {
     /// Returns the lesson with the recipe applied.
     ///
     /// # Errors
-    /// As [`Self::check`].
+    /// See [`Self::check`].
     pub fn apply(&self, recipe: &Recipe) -> Result<Lesson, String> {
         let RecipeChanges { ambiguous, static_embedding, model, seed, .. } = self.changed(recipe)?;
         let mut lesson = self.lesson.clone();

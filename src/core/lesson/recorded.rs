@@ -259,7 +259,7 @@ impl RecordedModel {
     /// Finds a text.
     ///
     /// # Errors
-    /// In words for the learner, if there is none such, or it is of another form than the first.
+    /// A message for the learner if there is none such, or it is of another form than the first.
     pub fn check_text(&self, text: usize) -> Result<(), String> {
         let count = self.recording.texts.len();
         let Some(recorded) = self.recording.texts.get(text) else {

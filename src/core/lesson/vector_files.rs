@@ -65,7 +65,7 @@ pub const BESIDE_VECTORS: &str = "a file of vectors is compared with another fil
 /// Returns the file of vectors in the lesson's folder that a text of the lesson names.
 ///
 /// # Errors
-/// In words for the learner, if there is no such file.
+/// A message for the learner if there is no such file.
 pub fn in_folder(folder: Option<&Path>, name: &str) -> Result<PathBuf, String> {
     let path = within(folder, name).map_err(|why| format!("there is no file {name:?} beside the lesson: {why}"))?;
     is_file_of_vectors(&path).then_some(path).ok_or_else(|| format!("{name:?} is not a file of vectors"))
@@ -153,7 +153,7 @@ const REFUSED_MAX: usize = 16;
 /// Reads a file of a lesson's folder for a code cell.
 ///
 /// # Errors
-/// In words for the learner, if there is no such file, it is too large, or it contains no vectors.
+/// A message for the learner if there is no such file, it is too large, or it contains no vectors.
 pub fn open_for_code(folder: Option<&Path>, name: &str) -> Result<Arc<Vectors>, String> {
     let path = within(folder, name)?;
     let stamp = Stamp::of(&path).ok_or("the file cannot be read")?;

@@ -8,7 +8,7 @@ pub const OPERATIONS_MAX: u64 = 5_000_000;
 pub const TENSOR_ENTRIES_MAX: usize = 1_000_000;
 /// Largest number of entries of all tensors that one run makes.
 pub const RUN_ENTRIES_MAX: usize = 50_000_000;
-/// Largest number of multiplications of all products of one run.
+/// Most multiplications in all matrix products of one run.
 pub const RUN_PRODUCTS_MAX: u64 = 2_000_000_000;
 /// Largest size of the outputs of one run, in bytes.
 pub const OUTPUT_BYTES_MAX: usize = 8 << 20;

@@ -32,6 +32,7 @@ mod names;
 mod scope;
 mod syntax;
 mod tensor;
+mod tree;
 mod value;
 
 use std::thread;
@@ -50,6 +51,7 @@ pub use model::{Charge, CodePass, Forward, PassTensors, RunnableModel};
 pub use names::Names;
 pub use scope::{Functions, Given, Scope};
 pub use tensor::{Axis, Labels, Shape, Tensor};
+pub use tree::tree;
 pub use value::{Output, Plot, PlotLine, Value, Variable, readable};
 
 use self::budget::*;

@@ -161,7 +161,7 @@ impl BlockConfig {
     /// Returns the ids, rows and columns of the block's tensors.
     ///
     /// # Panics
-    /// As [`AttentionConfig::check`], or if parallel branches have no pre-norm or no residual.
+    /// See [`AttentionConfig::check`]; also if parallel branches have no pre-norm or no residual.
     pub fn shapes(&self, block: usize) -> Vec<(TensorId, usize, usize)> {
         self.attention.check();
         let is_parallel = self.branches != Branches::Sequential;
@@ -376,7 +376,7 @@ pub fn attend_forward<S: Scalar>(
 /// `x` (1, D)
 ///
 /// # Panics
-/// As [`attend_forward`].
+/// See [`attend_forward`].
 pub fn attend_onward<S: Scalar>(
     block: Learned<'_, BlockConfig, S>,
     x: Tokens<'_, S>,

@@ -84,7 +84,7 @@ measures! {
 }
 
 impl HeadMeasure {
-    /// The place in [`Self::ALL`].
+    /// Returns the place in [`Self::ALL`].
     pub fn place(self) -> usize {
         self as usize
     }
@@ -173,7 +173,7 @@ impl HeadPatterns {
         self
     }
 
-    /// Measures distances in patches of a picture with so many columns: all tokens that were not added, row by row.
+    /// Measures distances in patches of a picture. Its patches are the tokens that were not added, row by row.
     #[must_use]
     pub fn on_grid(self, tokens: &[MeasuredToken], columns: usize) -> Self {
         let mut patch = 0;

@@ -80,7 +80,7 @@ pub fn linear_backward_input<S: Scalar>(w: MatRef<'_, S>, d_y: &[S], d_x: &mut [
 /// Computes `Y = X W + b` with weights of a model and their bias, if it has one.
 ///
 /// # Shapes
-/// As [`linear_forward`].
+/// See [`linear_forward`].
 ///
 /// # Panics
 /// If the shapes do not fit, or the model does not have the weights.

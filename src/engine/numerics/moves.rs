@@ -48,7 +48,7 @@ pub struct Moves {
 pub struct Rescaled {
     /// Arrows in the picture; (T, 3)
     arrows: Matrix<f32>,
-    /// The same in all `D` dimensions; (T, D)
+    /// The arrows in all `D` dimensions; (T, D)
     pub vectors: Matrix<f32>,
 }
 

@@ -94,7 +94,7 @@ impl Entries<'_> {
         self.faults.push(Refusal::new(found, expected, WRITE_AGAIN).of_tensor(&named));
     }
 
-    /// Reads a list in JSON; `None` without one, or with a fault that is told.
+    /// Reads a list in JSON. Returns `None` if there is none, and after a fault, which is reported.
     fn list<T: DeserializeOwned>(&mut self, key: &str, expected: &str) -> Option<Vec<T>> {
         let mut reader = serde_json::Deserializer::from_str(self.get(key)?);
         let list = json::beginning::<ENTRIES_MAX, _, T>(&mut reader).and_then(|list| reader.end().map(|()| list));

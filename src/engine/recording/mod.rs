@@ -80,7 +80,7 @@ impl Attention {
         self.parts.get(&part)
     }
 
-    /// The attention weights (H, queries, keys).
+    /// Returns the attention weights (H, queries, keys).
     ///
     /// # Panics
     /// Never: an attention is made of them.
@@ -93,7 +93,7 @@ impl Attention {
         self.part(Part::Queries).is_some() && self.part(Part::Keys).is_some()
     }
 
-    /// The number of heads of keys and values, where keys were recorded.
+    /// Returns the number of heads of keys and values, where keys were recorded.
     pub fn key_value_heads(&self) -> Option<usize> {
         self.part(Part::Keys).or_else(|| self.part(Part::Values)).map(|tensor| tensor.shape[0])
     }
@@ -194,7 +194,7 @@ impl Recording {
     /// Reads all of a tensor's numbers.
     ///
     /// # Errors
-    /// As [`Self::numbers`].
+    /// See [`Self::numbers`].
     pub fn all(&self, tensor: &FileTensor) -> Result<Vec<f32>, Refusal> {
         self.numbers(tensor, 0..tensor.shape.iter().product())
     }
@@ -202,7 +202,7 @@ impl Recording {
     /// Reads one matrix of a tensor with three axes, or the whole of one with two.
     ///
     /// # Errors
-    /// As [`Self::numbers`].
+    /// See [`Self::numbers`].
     ///
     /// # Panics
     /// If there is no such matrix.
@@ -215,7 +215,7 @@ impl Recording {
     /// Reads some rows of one matrix of a tensor with three axes, or of one with two.
     ///
     /// # Errors
-    /// As [`Self::numbers`].
+    /// See [`Self::numbers`].
     ///
     /// # Panics
     /// If there are no such rows.
@@ -302,7 +302,7 @@ fn sort(header: &FileHeader, faults: &mut Vec<Refusal>) -> (Vec<RecordedText>, V
     (texts, unused)
 }
 
-/// The numbers of the texts of a file, which has no gaps between them; `None` alone of a file with one text.
+/// Returns the numbers of the texts of a file, which has no gaps between them; `None` alone of a file with one text.
 fn text_numbers(
     found: &BTreeMap<Address, &FileTensor>,
     metadata: &BTreeMap<String, String>,
@@ -367,7 +367,7 @@ struct Sorter<'a> {
     used: Vec<Address>,
 }
 
-/// Why tensors have so many rows.
+/// Words for the rows of a tensor.
 const OF_TOKENS: &str = "tokens";
 const OF_SOURCE: &str = "source tokens";
 

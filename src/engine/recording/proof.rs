@@ -136,7 +136,7 @@ impl Recording {
     /// Reads the scale of a head's products, `1/√d` where none was recorded; `None` without queries.
     ///
     /// # Errors
-    /// As [`Self::scores`].
+    /// See [`Self::scores`].
     pub fn scale(&self, attention: &Attention, head: usize) -> Result<Option<f64>, Refusal> {
         let Some(query) = attention.part(Part::Queries) else { return Ok(None) };
         Ok(Some(Reader { recording: self, attention }.scoring(head, query.shape[2])?.scale))
@@ -145,7 +145,7 @@ impl Recording {
     /// Reads the cap of a head's scores, where there is one.
     ///
     /// # Errors
-    /// As [`Self::scores`].
+    /// See [`Self::scores`].
     pub fn cap(&self, attention: &Attention, head: usize) -> Result<Option<f64>, Refusal> {
         Reader { recording: self, attention }.cap(head)
     }

@@ -29,7 +29,7 @@ impl Expression {
     /// unknown one.
     ///
     /// # Errors
-    /// As [`Self::parse`].
+    /// See [`Self::parse`].
     pub fn read(
         text: &str,
         row_of: impl Fn(&str) -> Option<usize>,

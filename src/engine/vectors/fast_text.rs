@@ -23,7 +23,7 @@ const CLASSIFIER: i32 = 3;
 const WORD_BYTES_MAX: usize = 1 << 16;
 /// Longest n-gram that is accepted, because each word has about as many n-grams of every length as it has characters.
 const GRAM_MAX: i32 = 64;
-/// Largest number of numbers of n-gram rows in memory at once.
+/// Most numbers of n-gram rows that are held in memory at once.
 const PART_NUMBERS: usize = 32 << 20;
 /// Word that stands for the end of a line and has no n-grams.
 const END_OF_LINE: &[u8] = b"</s>";

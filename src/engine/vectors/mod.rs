@@ -467,7 +467,7 @@ impl<'a> Builder<'a> {
     /// Counts memory for entries of metadata with the given number of letters in all.
     ///
     /// # Errors
-    /// As [`Self::take`].
+    /// See [`Self::take`].
     pub fn take_entries(&mut self, entries: u64, letters: usize, source: &Source) -> Result<(), LoadStopped> {
         self.take(entries.saturating_mul(ENTRY_BYTES).saturating_add(letters as u64), source)
     }
@@ -485,7 +485,7 @@ impl<'a> Builder<'a> {
     /// row has at least `row_bytes`.
     ///
     /// # Errors
-    /// As [`Self::reserve`].
+    /// See [`Self::reserve`].
     pub fn reserve_promised(&mut self, rows: u64, row_bytes: usize, source: &Source) -> Result<(), Refusal> {
         source.left().map_or(Ok(()), |left| self.reserve(rows.min(left / row_bytes as u64)))
     }

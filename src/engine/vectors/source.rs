@@ -127,7 +127,7 @@ impl Source {
     /// Moves past a byte order mark, which some programs write before text.
     ///
     /// # Errors
-    /// As for [`Self::peek`].
+    /// See [`Self::peek`].
     pub fn pass_mark(&mut self) -> Result<(), Refusal> {
         if self.peek(MARK.len())?.starts_with(MARK) {
             self.pass(MARK.len());

@@ -19,7 +19,7 @@ pub struct Operand {
     pub entry: Option<Entry>,
 }
 
-/// Pieces of a line.
+/// A piece of a line.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LinePiece {
     Text(String),

@@ -13,13 +13,18 @@
 //! | [`rules`] | the rule of each quantity, as this model computes it |
 //! | [`print`] | a rule's formula, in LaTeX |
 //! | [`lines`] | a rule with its numbers in: the lines of a card |
-//! | [`sentences`] | what happens, in words; the sentence that explains softmax is [`sentences::softmax`] |
+//! | [`clauses`] | sentences as data: when each is said, and what fills its slots |
+//! | [`tellings`] | what is said of a query and a key in a head, as clauses |
+//! | [`sentences`] | the words of all sentences, such as [`sentences::softmax`], and what is said of other entries |
+//! | [`cards`] | rules, formulas and clauses of a head for all settings, which a live page reads |
 //! | [`result`] | the result of all steps, in one line over the stage |
 //! | [`walk`] | its step in the walk, and the route of a walk through all layers |
 //! | [`path`] | why a token moved, arrow by arrow |
 //!
 //! The walk and the Step panel, the card of a number ([`Provenance`]) and the live page are written from these.
 
+pub mod cards;
+pub mod clauses;
 pub mod lines;
 pub mod path;
 pub mod print;
@@ -28,6 +33,7 @@ pub mod result;
 pub mod rule;
 pub mod rules;
 pub mod sentences;
+pub mod tellings;
 pub mod walk;
 
 use std::sync::Arc;

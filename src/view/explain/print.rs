@@ -76,7 +76,7 @@ fn entry_of(latex: &str, letter: char, shown: &str) -> String {
     if shown.contains(letter) { format!("{latex}_{letter}") } else { latex.to_owned() }
 }
 
-/// Whether an equation of vectors leaves a letter out.
+/// Returns whether an equation of vectors leaves a letter out.
 fn is_hidden(letter: char, shown: &str) -> bool {
     DIMENSIONS.contains(letter) && !shown.contains(letter)
 }
@@ -100,7 +100,7 @@ fn symbol(place: &Place, shown: &str) -> String {
     format!("{}{below}{head}", letter_of(place.first.quantity))
 }
 
-/// The letter of a quantity, as its entries are called within a formula.
+/// Returns the letter of a quantity, as its entries are called within a formula.
 fn letter_of(quantity: Quantity) -> String {
     let definition = quantity.definition();
     let short = definition.short.unwrap_or(definition.symbol);

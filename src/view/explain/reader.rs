@@ -57,6 +57,15 @@ impl<'a> EntryReader<'a> {
         })
     }
 
+    /// Reads the same sentence with another state of the model, such as other changes by the learner.
+    pub(super) fn with_model<'m>(&self, model: &'m ModelSnapshot) -> EntryReader<'m>
+    where
+        'a: 'm,
+    {
+        let (sentence, labels) = (&*model.sentence, HeadLabels::of(model));
+        EntryReader { snapshot: self.snapshot, space: self.space, model, sentence, labels, vectors: RefCell::default() }
+    }
+
     /// Returns the number of an entry, or `None` if there is no such entry.
     pub fn value(&self, entry: Entry) -> Option<f32> {
         use Quantity::*;
@@ -117,7 +126,7 @@ impl<'a> EntryReader<'a> {
         })
     }
 
-    /// Whether a number is there: of a recording, parts may not have been recorded.
+    /// Returns whether a number exists; parts of a recording may be missing.
     pub(super) fn is_known(&self, Entry { quantity, owner, .. }: Entry) -> bool {
         let block = match owner {
             Owner::Head(head) if head < self.model.architecture.heads() => self.model.architecture.head(head).0,

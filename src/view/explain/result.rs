@@ -2,13 +2,11 @@
 //! followed.
 
 use attune_core::kernel::snapshot::Snapshot;
-use attune_core::kernel::snapshot::sentence::token_labels;
 use attune_engine::quantity::Quantity;
 
 use super::reader::EntryReader;
-use super::sentences::{another_now, nearest_at_start, nearest_now};
+use super::tellings::Rest;
 use crate::view_model::answers::asked_beside;
-use crate::view_model::quoted;
 
 /// A moment of the stage outside the walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,15 +27,17 @@ impl StageResult {
     /// `None` if there is nothing to say.
     pub fn of(snapshot: &Snapshot, (moment, word, is_chosen): (Moment, usize, bool)) -> Option<Self> {
         let reader = EntryReader::of(snapshot)?;
+        let rest = Rest::of(reader.model);
         let last = reader.sentence.activations.blocks.len().checked_sub(1)?;
         let moved = |block: usize| reader.said(Quantity::MoveLength.of_block(block, [word])).result;
         let result = match moment {
-            Moment::Static => reader.at_start(word),
+            Moment::Static => reader.at_rest(&rest.start, word),
             Moment::Passed(layer) => moved(layer),
             Moment::Contextual => {
                 let answer = reader.answers(if is_chosen { word } else { asked_beside(reader.model, word) });
-                let of_word = || if is_chosen || reader.leaves_statics() { None } else { reader.occurrences_now(word) };
-                let at_rest = || if reader.has_moved(word) { None } else { reader.at_start(word) };
+                let of_word =
+                    || if is_chosen || reader.leaves_statics() { None } else { reader.occurrences_now(&rest, word) };
+                let at_rest = || if reader.has_moved(word) { None } else { reader.at_rest(&rest.start, word) };
                 answer.or_else(of_word).or_else(at_rest).or_else(|| reader.looks(last, word)).or_else(|| moved(last))
             }
         };
@@ -53,25 +53,20 @@ impl EntryReader<'_> {
         own.is_none_or(|own| contextual.iter().enumerate().any(|(at, x)| *x != self.space.vectors.get(own, at)))
     }
 
-    fn at_start(&self, word: usize) -> Option<String> {
-        let (nearest, cosine) = self.near(&self.sentence.static_neighbours, word)?;
-        Some(nearest_at_start(quoted(&self.sentence.tokens.get(word)?.text), nearest, format!("{cosine:.3}")))
-    }
-
     /// Says what all occurrences of a word are near, if it has several and attention has separated them.
-    fn occurrences_now(&self, word: usize) -> Option<String> {
+    fn occurrences_now(&self, rest: &Rest, word: usize) -> Option<String> {
         /// The most occurrences that fit into one line.
         const MOST: usize = 3;
         let tokens = &self.sentence.tokens;
-        let labels = token_labels(tokens);
-        let occurrences = (0..tokens.len()).filter(|at| tokens[*at].text == tokens[word].text);
-        let near = |at: usize| Some((at, self.near(&self.sentence.contextual_neighbours, at)?.0));
-        let near: Vec<(usize, String)> = occurrences.map(near).collect::<Option<_>>()?;
-        let (first, others) = near.split_first()?;
-        let is_parted = others.iter().any(|(_, nearest)| *nearest != first.1);
-        let others = others.iter().map(|(at, nearest)| another_now(quoted(&labels[*at]), nearest));
-        let all = || [nearest_now(quoted(&labels[first.0]), &first.1)].into_iter().chain(others).collect();
-        (is_parted && near.len() <= MOST).then(all)
+        let occurrences: Vec<usize> = (0..tokens.len()).filter(|at| tokens[*at].text == tokens[word].text).collect();
+        let near = |at: &usize| Some(self.near(&self.sentence.contextual_neighbours, *at)?.0);
+        let near: Vec<String> = occurrences.iter().map(near).collect::<Option<_>>()?;
+        let is_parted = near.iter().any(|nearest| *nearest != near[0]);
+        if !is_parted || near.len() > MOST {
+            return None;
+        }
+        let others = occurrences[1..].iter().map(|at| self.at_rest(&rest.another, *at));
+        [self.at_rest(&rest.first, occurrences[0])].into_iter().chain(others).collect()
     }
 
     /// Says what a word looks at in the only head of the last layer, if its own static vector is still the nearest.

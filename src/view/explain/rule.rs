@@ -9,7 +9,7 @@ use std::slice;
 
 use attune_engine::numerics::activation::Activation;
 use attune_engine::numerics::norm::{NormForm, NormKind};
-use attune_engine::quantity::Entry;
+use attune_engine::quantity::{Entry, Owner, Quantity};
 use serde::{Serialize, Serializer};
 
 use super::reader::EntryReader;
@@ -56,6 +56,11 @@ impl Bound {
         self
     }
 
+    /// Binds the letters of a query and a key.
+    pub fn of_pair(query: usize, key: usize) -> Self {
+        Self::default().with('i', query).with('j', key)
+    }
+
     pub fn get(&self, letter: char) -> usize {
         self.0[Self::place(letter)]
     }
@@ -74,6 +79,7 @@ pub struct Place {
     /// The letter of each index; `None` of one that is fixed.
     pub letters: [Option<char>; 3],
     /// A letter that the last index decreases with: `j − i` of a distance.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub minus: Option<char>,
     /// The letter that counts heads, of a sum over them.
     #[serde(skip)]
@@ -89,6 +95,11 @@ pub fn at(first: Entry, letters: &str) -> Expr {
     let mut all = [None; 3];
     all.iter_mut().zip(letters.chars()).for_each(|(to, letter)| *to = Some(letter).filter(|letter| *letter != '_'));
     Expr::Entry(Box::new(Place { first, letters: all, minus: None, head: None }))
+}
+
+/// Creates entries of a head, with letters for their indices.
+pub fn at_head(quantity: Quantity, head: usize, letters: &str) -> Expr {
+    at(Entry { quantity, owner: Owner::Head(head), index: [0; 3] }, letters)
 }
 
 impl Place {
@@ -116,12 +127,22 @@ pub enum Setting {
     /// 0 if a query sees a key, otherwise −∞.
     Mask,
     Gain,
+    /// Number of keys that a query sees.
+    Seen,
+    /// Number of keys that are hidden from a query.
+    Unseen,
+    /// Number of queries.
+    Queries,
 }
 
 impl Setting {
-    /// Returns the value with which it changes nothing.
-    pub fn neutral(self) -> f64 {
-        if self == Self::Mask { 0.0 } else { 1.0 }
+    /// Returns the value with which it changes nothing; `None` of a number that always counts.
+    pub fn neutral(self) -> Option<f64> {
+        match self {
+            Self::Temperature | Self::KeyWidth | Self::Gain => Some(1.0),
+            Self::Mask => Some(0.0),
+            Self::Seen | Self::Unseen | Self::Queries => None,
+        }
     }
 }
 
@@ -137,6 +158,7 @@ pub struct Number {
     pub value: f64,
     #[serde(skip)]
     pub entry: Option<Entry>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub setting: Option<Setting>,
 }
 
@@ -386,7 +408,7 @@ impl Expr {
     /// Returns whether it is a setting that changes nothing.
     pub fn is_neutral(&self) -> bool {
         match self {
-            Self::Number(number) => number.setting.is_some_and(|setting| setting.neutral() == number.value),
+            Self::Number(number) => number.setting.and_then(Setting::neutral) == Some(number.value),
             Self::Apply(Function::Root, _) | Self::Product(_) | Self::Named(_) => {
                 self.parts().iter().all(Self::is_neutral)
             }

@@ -605,7 +605,7 @@ pub struct RouteModel {
     words: Vec<String>,
     /// The places of each token: static, after each layer, contextual.
     stops: Vec<Vec<Point>>,
-    /// The same of the second sentence.
+    /// The points of the second sentence, as in `stops`.
     second_stops: Vec<Vec<Point>>,
     /// The places of each word of the source: static, and after each of its layers.
     source_stops: Vec<Vec<Point>>,
@@ -759,7 +759,7 @@ fn way(stops: &[Vec<Point>], token: usize, layer: usize) -> Option<(Point, Point
     Some((*stops.get(layer)?, *stops.get(layer + 1)?))
 }
 
-/// How far each token moves through all layers, in the true space.
+/// Returns how far each token moves through all layers, in the true space.
 pub fn lengths(model: &ModelSnapshot) -> Option<Vec<f32>> {
     let activations = &model.sentence.activations;
     let first = &activations.blocks.get(model.architecture.source_blocks.len())?.input;

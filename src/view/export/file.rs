@@ -51,7 +51,7 @@ impl ExportTarget {
     /// Writes the snapshot, with these pictures.
     ///
     /// # Errors
-    /// As [`Self::write_answered`].
+    /// See [`Self::write_answered`].
     pub fn write(&self, snapshot: &Snapshot, pictures: &Pictures) -> Result<WrittenFiles, ExportFault> {
         self.write_answered(snapshot, None, pictures)
     }
@@ -85,7 +85,7 @@ impl ExportTarget {
     /// Writes vectors of a lesson.
     ///
     /// # Errors
-    /// As [`Self::write_table`].
+    /// See [`Self::write_table`].
     pub fn write_vectors(
         &self,
         to: VectorFormat,
@@ -98,7 +98,7 @@ impl ExportTarget {
     /// Writes the static vectors of some words of a lesson.
     ///
     /// # Errors
-    /// As [`Self::write_table`].
+    /// See [`Self::write_table`].
     pub fn write_words(
         &self,
         to: VectorFormat,
@@ -236,7 +236,7 @@ enum Part {
 /// never over the lesson.
 ///
 /// # Errors
-/// As for [`ExportTarget::write`].
+/// See [`ExportTarget::write`].
 pub fn write(lesson: &Path, file: &Path, bytes: &[u8]) -> Result<(), ExportFault> {
     check_place(lesson, file)?;
     whole_file::write(file, bytes).map_err(|error| fault(file, error))
@@ -257,9 +257,9 @@ fn spare(lesson: &Path, file: &Path) -> Result<(), ExportFault> {
 
 /// The ending of the name of a page's folder of pictures.
 const FILES: &str = "_files";
-/// The ending of the name of the table with a row for each vector.
+/// Ending of the file name of the table that has a row for each vector.
 const METADATA: &str = "_metadata.tsv";
-/// The ending of the name of the configuration that opens both files in the Embedding Projector.
+/// Ending of the file name of the configuration with which the Embedding Projector opens both files.
 const CONFIG: &str = "_config.json";
 
 /// Returns the reason why no file can be written there, as far as this can be known without writing; `None` if there is

@@ -79,7 +79,7 @@ impl Default for Drawing {
 }
 
 impl Drawing {
-    /// The whole as one element.
+    /// Returns the whole picture as one element.
     fn picture(self, title: &str) -> String {
         let (width, height) = (self.width + 2.0 * MARGIN, self.y + MARGIN);
         let (title, ink, ground) = (words(title, WORDS_MAX), colour("ink"), colour("stage"));
@@ -115,7 +115,7 @@ impl Drawing {
         }
     }
 
-    /// A line of text in a colour of the palette.
+    /// Writes a line of text in a colour of the palette.
     fn line(&mut self, text: &str, size: f32, ink: &str, look: &str) {
         let (text, ink, y) = (words(text, WORDS_MAX), colour(ink), self.y + size);
         let _ = write!(
@@ -134,7 +134,7 @@ impl Drawing {
         }
     }
 
-    /// Text in lines as wide as the picture.
+    /// Writes text in lines as wide as the picture.
     fn paragraph(&mut self, text: &str, ink: &str, look: &str) {
         let ink = colour(ink);
         for line in wrapped(&cut(text, WORDS_MAX), self.width) {
@@ -206,12 +206,12 @@ impl Drawing {
     }
 }
 
-/// Text of a lesson as XML: the first characters of it, and none that steers what stands around it.
+/// Escapes the first characters of a lesson's text for XML, and leaves out those that would change the direction of the text around it.
 fn words(text: &str, max: usize) -> String {
     escaped(&printable(&cut(text, max)).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}"))
 }
 
-/// The estimated width of a text.
+/// Returns the estimated width of a text.
 fn width(text: &str, size: f32) -> f32 {
     text.chars().map(|letter| if letter >= FIRST_SQUARE { size } else { LETTER * size }).sum()
 }
@@ -238,13 +238,13 @@ fn wrapped(text: &str, room: f32) -> Vec<String> {
 /// The light palette of pages.
 const LIGHT: &str = include_str!("web_page/light.css");
 
-/// A colour of the light palette, such as `#46608f` of `head-0`; black of a name that it does not have.
+/// Returns a colour of the light palette by its name, such as `#46608f` for `head-0`, or black if there is none.
 fn colour(name: &str) -> &'static str {
     let declared = LIGHT.split([';', '\n']).filter_map(|line| line.trim().strip_prefix("--")?.split_once(": "));
     declared.into_iter().find(|(other, _)| *other == name).map_or("#000000", |(_, value)| value)
 }
 
-/// Red, green and blue of a colour of the palette.
+/// Returns red, green and blue of a colour of the palette.
 fn rgb(name: &str) -> [u8; 3] {
     let hex = colour(name).trim_start_matches('#');
     [0, 2, 4].map(|at| hex.get(at..at + 2).and_then(|byte| u8::from_str_radix(byte, 16).ok()).unwrap_or(0))

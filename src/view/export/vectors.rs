@@ -51,7 +51,7 @@ pub fn of(snapshot: &Snapshot, rows: TableRows) -> io::Result<Table<'static>> {
 /// Returns the table of the static vectors of some words.
 ///
 /// # Errors
-/// As [`of`].
+/// See [`of`].
 pub fn of_words(snapshot: &Snapshot, words: &[usize]) -> io::Result<Table<'static>> {
     table(snapshot, TableRows::Static, words.iter().copied())
 }

@@ -130,7 +130,7 @@ impl WorkFile {
     /// Parses the text of such a file.
     ///
     /// # Errors
-    /// As [`Self::read`].
+    /// See [`Self::read`].
     pub fn parse(text: &str) -> Result<Self, Unread> {
         let is_cut = |error: &serde_json::Error| error.is_eof();
         let why = |error: serde_json::Error| match is_cut(&error) {

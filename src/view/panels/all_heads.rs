@@ -52,7 +52,7 @@ pub fn items(models: &Models, chosen: &Chosen) -> Option<Vec<Item>> {
     Some(items)
 }
 
-/// The measure, the order, the reading, and all measures for a spreadsheet.
+/// Returns the measure, the order, the reading, and all measures for a spreadsheet.
 fn controls(heads: &Arc<AllHeads>, chosen: &Chosen) -> Vec<Control> {
     const WIDTH: f32 = 122.0;
     let measure = |measure: HeadMeasure| {
@@ -81,7 +81,7 @@ fn controls(heads: &Arc<AllHeads>, chosen: &Chosen) -> Vec<Control> {
     controls
 }
 
-/// The heads with the largest of a measure, each a button that opens it.
+/// Returns the heads with the largest of a measure, each a button that opens it.
 fn strongest(heads: &AllHeads, measure: HeadMeasure, count: usize, title: &str) -> Vec<Control> {
     let strongest = heads.strongest(measure, count);
     let mut controls = vec![Control::Words(Text::toned(title, Tone::Plain))];
@@ -99,7 +99,7 @@ fn strongest(heads: &AllHeads, measure: HeadMeasure, count: usize, title: &str) 
     controls
 }
 
-/// Layer and head as numbers: `2·1`; the head alone where there is one layer.
+/// Returns the layer and the head as numbers: `2·1`; the head alone where there is one layer.
 fn place(heads: &AllHeads, head: &HeadSummary) -> String {
     let own = head.own + 1;
     if heads.layers.len() > 1 { format!("{}·{own}", head.layer + 1) } else { own.to_string() }

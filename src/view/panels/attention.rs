@@ -34,7 +34,8 @@ fn of_maps(maps: &AttentionMaps, chosen: &Chosen) -> Vec<Item> {
     items
 }
 
-/// The heads that are shown: the one, or all; of the layer that is walked through, where the walk goes through layers.
+/// Returns the heads that are shown: the one, or all; of the layer that is walked through, where the walk goes through
+/// layers.
 pub fn shown<'a>(maps: &'a AttentionMaps, chosen: &Chosen) -> Vec<&'a HeadMap> {
     if let Some(map) = chosen.head.and_then(|head| maps.heads.get(head)) {
         return vec![map];
@@ -73,7 +74,7 @@ fn controls(maps: &AttentionMaps, shown: &[&HeadMap], chosen: &Chosen) -> Vec<Co
     controls
 }
 
-/// The choice of heads, where there are several.
+/// Returns the choice of heads, where there are several.
 fn heads(maps: &AttentionMaps, chosen: &Chosen) -> Vec<Control> {
     if maps.heads.len() < 2 {
         return Vec::new();
@@ -94,7 +95,8 @@ fn heads(maps: &AttentionMaps, chosen: &Chosen) -> Vec<Control> {
     vec![Control::Menu(Menu::button("Heads", "Which heads are shown", controls))]
 }
 
-/// A head as *All heads* numbers it: by its layer, where there are several, and its place there; in a list, its title.
+/// Returns a head as *All heads* numbers it: by its layer, where there are several, and its place there; in a list, its
+/// title.
 fn label(maps: &AttentionMaps, map: &HeadMap) -> String {
     if maps.heads.len() > BUTTONS {
         map.title.clone()
@@ -129,7 +131,7 @@ fn grid(maps: &AttentionMaps, map: &HeadMap, reading: Reading) -> Grid {
     }
 }
 
-/// The meaning of rows, columns and colours.
+/// Returns the meaning of rows, columns and colours.
 pub(super) fn legend(reading: Reading) -> String {
     let value = if reading.is_added {
         "the length ‖α V W_O‖ of what the key adds to the query's word, from 0 to the longest of the head"
@@ -139,7 +141,7 @@ pub(super) fn legend(reading: Reading) -> String {
     format!("Rows are queries and columns are keys. The colour is {value}.")
 }
 
-/// A sentence on each sink, which the window has at the sink's mark.
+/// Returns a sentence on each sink, which the window has at the sink's mark.
 pub(super) fn sinks(sinks: &Sinks) -> impl Iterator<Item = Item> {
     sinks.sinks.iter().map(|sink| Item::toned(sink.about(), Tone::Tooltip))
 }

@@ -51,14 +51,14 @@ fn basis(model: &AxesModel) -> Vec<Control> {
     controls
 }
 
-/// An axis with its share of the variance.
+/// Returns an axis with its share of the variance.
 fn meter(row: &AxisRow) -> Meter {
     let (letter, shown) = (row.axis.letter(), format!("{:.1} %", row.variance * 100.0));
     let spoken = format!("Axis {letter}: {}, {shown} of the variance", row.name);
     Meter { letter, name: row.name.clone(), shown, share: row.variance, spoken, hint: row.meaning.clone() }
 }
 
-/// The two groups of words that an axis runs between.
+/// Returns the two groups of words that an axis runs between.
 fn choice(row: &AxisRow, model: &AxesModel) -> Vec<Control> {
     let letter = row.axis.letter();
     let (from, to) = row.chosen.clone().unwrap_or_default();
@@ -85,7 +85,7 @@ fn choice(row: &AxisRow, model: &AxesModel) -> Vec<Control> {
     controls
 }
 
-/// The words at one end of a chosen axis.
+/// Returns the words at one end of a chosen axis.
 fn end(name: &str, words: &[String]) -> Item {
     let hint = "The words furthest along this axis, by their cosine with it";
     Item::Text(Text { words: format!("{name}: {}", words.join(", ")), tone: Tone::Small, hint: hint.to_owned() })

@@ -76,12 +76,12 @@ pub fn sheets(panels: &[PanelName], snapshot: &Snapshot) -> Vec<Sheet> {
     once.map(|(_, panel)| sheet(*panel, &models, &Chosen::default())).collect()
 }
 
-/// The names of all panels that are sheets, as the command line has them.
+/// Returns the names of all panels that are sheets, as the command line has them.
 pub fn keys() -> Vec<String> {
     PANELS.iter().map(|(panel, _)| key(*panel)).collect()
 }
 
-/// The name of a panel on the command line: `all-heads`.
+/// Returns the name of a panel on the command line: `all-heads`.
 pub fn key(panel: PanelName) -> String {
     panel.title().to_lowercase().replace(' ', "-")
 }
@@ -89,7 +89,7 @@ pub fn key(panel: PanelName) -> String {
 /// Finds the panel with this name on the command line, or with this title.
 ///
 /// # Errors
-/// In words, if no panel that is a sheet has it.
+/// A message if no panel that is a sheet has it.
 pub fn named(name: &str) -> Result<PanelName, String> {
     let keys = keys();
     let asked = name.trim().to_lowercase().replace([' ', '_'], "-");

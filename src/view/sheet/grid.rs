@@ -41,7 +41,7 @@ pub enum Scale {
 }
 
 impl Scale {
-    /// The largest number that it can tell apart.
+    /// Returns the largest number that it can tell apart.
     pub fn full(self) -> f32 {
         match self {
             Self::Share { full, .. } | Self::Signed { full } => full,
@@ -61,7 +61,7 @@ pub enum Cells {
 }
 
 impl Grid {
-    /// The number of a cell; `None` where it is empty.
+    /// Returns the number of a cell; `None` where it is empty.
     ///
     /// # Panics
     /// If there is no such cell.
@@ -73,7 +73,7 @@ impl Grid {
         }
     }
 
-    /// The entry of a cell; `None` of one that stands for several, or that no entry has.
+    /// Returns the entry of a cell; `None` of one that stands for several, or that no entry has.
     pub fn entry(&self, row: usize, col: usize) -> Option<Entry> {
         match &self.cells {
             Cells::Head { map, .. } => map.entry(row, col),
@@ -82,7 +82,7 @@ impl Grid {
         }
     }
 
-    /// The map of a head, if it shows one.
+    /// Returns the map of a head, if it shows one.
     pub fn head(&self) -> Option<&HeadMap> {
         match &self.cells {
             Cells::Head { map, .. } => Some(map),
@@ -90,7 +90,7 @@ impl Grid {
         }
     }
 
-    /// The name for screen readers.
+    /// Returns the name for screen readers.
     pub fn name(&self) -> String {
         match &self.cells {
             Cells::Head { map, .. } => format!("Weights of {}", map.title.to_lowercase()),
@@ -99,7 +99,7 @@ impl Grid {
         }
     }
 
-    /// The number of a cell as it is where nothing is left out.
+    /// Returns the number that a cell would have if nothing were left out.
     pub fn unhidden(&self, row: usize, col: usize) -> Option<f32> {
         match &self.cells {
             Cells::Head { map, reading } => map.cells.shown(Reading { hides_sinks: false, ..*reading }, row, col),
@@ -107,7 +107,7 @@ impl Grid {
         }
     }
 
-    /// A cell in words.
+    /// Returns a cell in words.
     pub fn say(&self, row: usize, col: usize) -> String {
         if let Some(map) = self.head() {
             return map.say(row, col);
@@ -116,7 +116,7 @@ impl Grid {
         format!("{} (row), {} (column): {value}", self.rows[row], self.cols[col])
     }
 
-    /// A cell and its row in words, for a card beside it.
+    /// Returns a cell and its row in words, for a card beside it.
     pub fn card(&self, row: usize, col: usize) -> Vec<Text> {
         let mut lines = self.pair_card(row, col);
         if let Cells::Head { reading, .. } = &self.cells {
@@ -129,7 +129,7 @@ impl Grid {
         lines
     }
 
-    /// A cell in words, with what it shows instead of its number.
+    /// Returns a cell in words, with what it shows instead of its number.
     pub fn pair_card(&self, row: usize, col: usize) -> Vec<Text> {
         let shown = match &self.cells {
             Cells::Head { map, reading } => map.say_shown(row, col, *reading),
@@ -138,13 +138,13 @@ impl Grid {
         [Some(self.say(row, col)), shown].into_iter().flatten().map(|words| Text::toned(words, Tone::Plain)).collect()
     }
 
-    /// Where a number lies on the scale: from 0 to 1, and below 0 for negative numbers.
+    /// Returns where a number lies on the scale: from 0 to 1, and below 0 for negative numbers.
     pub fn share(&self, value: f32) -> f32 {
         let full = self.scale.full();
         if full > 0.0 { value / full } else { 0.0 }
     }
 
-    /// The grid as a table of at most so many rows and columns; an empty cell is not a number.
+    /// Returns the grid as a table with at most these numbers of rows and columns. An empty cell becomes NaN.
     pub fn table(&self, [rows_max, cols_max]: [usize; 2]) -> TableModel {
         let [rows, cols] = [self.rows.len().min(rows_max), self.cols.len().min(cols_max)];
         let cells = (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col)));
@@ -160,7 +160,7 @@ pub fn short(value: f32) -> String {
     format!("{value:.2}").replacen("0.", ".", usize::from(value.abs() < 1.0))
 }
 
-/// Names of rows or columns that have only numbers.
+/// Returns numbers as the names of rows or columns that have no others.
 pub fn numbered(count: usize) -> Arc<[String]> {
     (0..count).map(|at| at.to_string()).collect()
 }

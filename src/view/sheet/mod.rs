@@ -71,7 +71,7 @@ pub enum Item {
 }
 
 impl Item {
-    /// Whether exports write it.
+    /// Returns whether exports write it.
     pub fn is_written(&self) -> bool {
         match self {
             Self::Controls(_) | Self::Scrolls => false,
@@ -104,7 +104,7 @@ impl Item {
 /// A line that opens. One of a sheet's lines is open at a time; an export shows them all.
 #[derive(Clone, Debug)]
 pub struct Fold {
-    /// By which it is told from the others.
+    /// Identifies it among the lines of the sheet.
     pub name: String,
     /// As the literature writes it.
     pub symbol: String,
@@ -135,7 +135,7 @@ pub struct Numbers {
 }
 
 impl Numbers {
-    /// The entry at a table, a row and a column.
+    /// Returns the entry at a table, a row and a column.
     pub fn entry(&self, [part, row, col]: [usize; 3]) -> Option<Entry> {
         let mut entry = self.first?.of_later_head(part);
         entry.index = [row, col, 0];
@@ -176,7 +176,7 @@ pub struct Tile {
     pub head: usize,
     /// Its name with the number, for screen readers.
     pub spoken: String,
-    /// `None` where it has no such number.
+    /// The measure of the head; `None` if the head has none.
     pub number: Option<f32>,
     /// Length of the bar under it, from 0 to 1.
     pub share: f32,
@@ -185,7 +185,7 @@ pub struct Tile {
 }
 
 impl Tiles {
-    /// Makes the map of a head with the largest number of each cell, as far as they are told apart at its size.
+    /// Makes the map of a head at the size of a tile, where a cell shows the largest of the numbers that it stands for.
     pub fn grid(&self, tile: &Tile) -> Grid {
         const SIDE: usize = 24;
         let (head, map) = (&self.heads.heads[tile.head], self.heads.thumbnail(tile.head, SIDE, self.reading));
@@ -209,7 +209,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// The table for a spreadsheet, every number with all of its digits.
+    /// Returns the table for a spreadsheet, every number with all of its digits.
     pub fn tsv(&self) -> String {
         let cell = |cell: &TableCell| cell.value.map_or_else(|| cell.words.clone(), |value| value.to_string());
         let line = |cells: Vec<String>| cells.join("\t") + "\n";
@@ -232,7 +232,7 @@ impl TableCell {
         Self { words: words.into(), ..Self::default() }
     }
 
-    /// A number with four decimals.
+    /// Returns a number with four decimals.
     pub fn number(value: f32) -> Self {
         Self { words: format!("{value:.4}"), value: Some(f64::from(value)), entry: None }
     }

@@ -38,7 +38,7 @@ fn line(text: &mut String, words: &str) {
     let _ = writeln!(text, "{}", words.trim_end());
 }
 
-/// A line that opens, in words: the symbol, the shape or the value, and the meaning.
+/// Returns a line that opens, in words: the symbol, the shape or the value, and the meaning.
 pub fn fold_words(fold: &Fold) -> String {
     let value = match &fold.content {
         FoldContent::Numbers(_) => String::new(),

@@ -3,7 +3,7 @@
 
 use attune_core::kernel::Snapshot;
 use attune_core::kernel::sentence_pass::recorded::RecordedPass;
-use attune_core::lesson::panels::PanelName;
+use attune_core::lesson::panels::{Content, PanelName};
 use attune_core::lesson::recorded::Towers;
 use attune_engine::quantity::Quantity;
 use attune_engine::recording::parts::Part;
@@ -82,15 +82,15 @@ impl Needs {
     }
 }
 
-/// Returns what a panel shows, as far as a recording may lack it.
+/// Returns the part of a recording that a panel shows.
 const fn shown_by(panel: PanelName) -> Option<Needs> {
-    match panel {
-        PanelName::Notebook | PanelName::Variables => None,
-        PanelName::Stage | PanelName::Meaning | PanelName::Axes => Some(Needs::States),
-        PanelName::Attention | PanelName::AllHeads => Some(Needs::Attention),
-        PanelName::Step => Some(Needs::Scores),
-        PanelName::Answers => Some(Needs::Logits),
-        PanelName::Intervene | PanelName::Weights | PanelName::Train => Some(Needs::Model),
+    match panel.content() {
+        Content::Any => None,
+        Content::States => Some(Needs::States),
+        Content::Attention => Some(Needs::Attention),
+        Content::Scores => Some(Needs::Scores),
+        Content::Logits => Some(Needs::Logits),
+        Content::Model => Some(Needs::Model),
     }
 }
 

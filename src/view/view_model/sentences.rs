@@ -126,7 +126,7 @@ impl SentencesModel {
     }
 }
 
-/// A sentence as it is chosen; a text of a recording by its title, which is never a part of it.
+/// Returns a sentence as it is chosen; a text of a recording by its title, which is never a part of it.
 fn title(model: &ModelSnapshot, sentence: &SentenceSnapshot) -> String {
     let recorded = model.recorded.as_ref().zip(sentence.index);
     recorded.map_or_else(|| sentence.written(), |(pass, text)| pass.place.model.title(text))

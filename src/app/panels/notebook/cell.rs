@@ -425,7 +425,7 @@ pub fn stage_ui(
     }
 }
 
-/// Sets the stage: highlights these words, and plays the move so many times before it stops at this time.
+/// Sets the stage: highlights the cell's words, and plays the move as often as the cell says before it stops at the cell's time.
 pub fn show(
     cell: &CellModel,
     sentence: usize,

@@ -37,7 +37,7 @@ pub struct SheetContext<'a, 'view> {
     pub actions: Vec<Action>,
 }
 
-/// Width of what is in sight, without a margin: none while the panel has just begun to slide in.
+/// Returns the width of what is in sight, without a margin: none while the panel has just begun to slide in.
 pub fn width_in_sight(ui: &Ui) -> f32 {
     (ui.clip_rect().width() - size::GAP).max(0.0)
 }

@@ -49,7 +49,7 @@ fn control_ui(ui: &mut Ui, control: &Control, cx: &mut SheetContext) {
     }
 }
 
-/// One menu for all controls that have no room in the row.
+/// Draws one menu for all controls that have no room in the row.
 fn asides_ui(ui: &mut Ui, asides: &[&Aside], cx: &mut SheetContext) {
     let Some(first) = asides.first() else { return };
     let menu = ui.menu_button(first.label, |ui| {
@@ -90,7 +90,7 @@ fn button_ui(ui: &mut Ui, button: &Button) -> Option<Ask> {
     response.clicked().then(|| button.asks.clone())
 }
 
-/// A list that shows what is chosen, or a button that opens.
+/// Draws a list that shows what is chosen, or a button that opens.
 fn menu_ui(ui: &mut Ui, menu: &Menu, cx: &mut SheetContext) {
     let content = |ui: &mut Ui| menu.controls.iter().for_each(|control| control_ui(ui, control, cx));
     let (response, kind) = match menu.width {
@@ -108,12 +108,12 @@ fn named(response: &Response, kind: WidgetType, name: &str) {
     response.widget_info(|| WidgetInfo::labeled(kind, true, name));
 }
 
-/// Copies numbers.
+/// Draws a button that copies numbers.
 fn copy_ui(ui: &mut Ui, Copy { what, numbers }: &Copy) {
     copy_button(ui, what, || numbers.tsv());
 }
 
-/// The buttons for larger and smaller cells.
+/// Draws the buttons for larger and smaller cells.
 fn zoom_ui(ui: &mut Ui, zoom: &mut usize) {
     let sizes = [("−", "Smaller cells", zoom.checked_sub(1)), ("+", "Larger cells", Some(*zoom + 1))];
     pair_ui(ui, |ui| {
@@ -128,7 +128,7 @@ fn zoom_ui(ui: &mut Ui, zoom: &mut usize) {
     });
 }
 
-/// An action that the window knows, with its words and its key.
+/// Draws an action that the window knows, with its words and its key.
 fn shared_ui(ui: &mut Ui, shared: &Shared, cx: &mut SheetContext) {
     match shared {
         Shared::Map => {
@@ -147,14 +147,14 @@ fn shared_ui(ui: &mut Ui, shared: &Shared, cx: &mut SheetContext) {
     }
 }
 
-/// Texts that are being written, and those that the sheet had when they were begun.
+/// Texts that the viewer is typing, and those that the sheet had when the typing began.
 #[derive(Clone, Default, PartialEq)]
 struct Written {
     texts: Vec<String>,
     of: Vec<String>,
 }
 
-/// Fields, and the button that asks for their texts.
+/// Draws the fields of a form, and the button that submits their texts.
 fn form_ui(ui: &mut Ui, form: &Form) -> Option<Ask> {
     /// Beside the fields: for the buttons.
     const BUTTONS: f32 = 176.0;
@@ -181,7 +181,7 @@ fn form_ui(ui: &mut Ui, form: &Form) -> Option<Ask> {
     ask.filter(|_| is_asked)
 }
 
-/// A field, with a menu of what it offers. True when something was chosen or entered.
+/// Draws a field, with a menu of what it offers. Returns whether something was chosen or entered.
 fn field_ui(ui: &mut Ui, field: &Field, text: &mut String, width: f32) -> bool {
     let edit = TextEdit::singleline(text).desired_width(width).margin(size::FIELD_MARGIN).hint_text(field.placeholder);
     let response = ui.add(edit);

@@ -34,7 +34,7 @@ pub fn fold_ui(ui: &mut Ui, fold: &Fold, open: &mut Option<String>, trail: &mut 
     ui.add_space(size::GAP_TIGHT);
 }
 
-/// Symbol, detail and a strip of numbers. True if it was clicked.
+/// Draws the symbol, the detail and a strip of numbers. Returns whether the line was clicked.
 fn line_ui(ui: &mut Ui, fold: &Fold, is_open: bool) -> bool {
     let palette = Palette::of(ui.visuals().dark_mode);
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), size::TABLE_ROW), Sense::click());
@@ -63,7 +63,7 @@ fn line_ui(ui: &mut Ui, fold: &Fold, is_open: bool) -> bool {
     response.on_hover_text(format!("{} Click to see all of its values.", fold.about)).clicked()
 }
 
-/// The first numbers, shaded as in the table.
+/// Draws the first numbers, shaded as in the table.
 fn strip_ui(ui: &Ui, table: &TableModel, strip: Rect, palette: &Palette) {
     const CELL: f32 = 7.0;
     if table.parts() == 0 {

@@ -148,7 +148,7 @@ fn lines<'a>(maps: &[(&'a Grid, &'a HeadMap)], picture: &LinesPicture) -> Vec<We
     lines
 }
 
-/// The line that the pointer is on; of a chosen query's and another, the chosen one's.
+/// Returns the line that the pointer is on; of a chosen query's and another, the chosen one's.
 fn nearest(lines: &[WeightLine], pointer: Pos2, chosen: Option<usize>) -> Option<usize> {
     let distance = |line: &WeightLine| {
         let curve = CubicBezierShape::from_points_stroke(line.curve, false, theme::CLEAR, Stroke::NONE);

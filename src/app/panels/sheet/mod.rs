@@ -102,7 +102,7 @@ impl Panel for SheetPanel {
     }
 }
 
-/// The action that brings a panel to the front.
+/// Returns the action that brings a panel to the front.
 fn shown(panel: PanelName) -> Option<Action> {
     let which = PanelName::ALL.iter().position(|other| *other == panel)?;
     Some(Action::Row(Pressed { which, ..Pressed::once(WindowAction::Panel) }))
@@ -134,7 +134,7 @@ pub fn sheet_ui(ui: &mut Ui, sheet: &Sheet, cx: &mut SheetContext) {
     });
 }
 
-/// Whether the sheet shows words of the sentence that can be chosen.
+/// Returns whether the sheet shows words of the sentence that can be chosen.
 fn has_words(sheet: &Sheet) -> bool {
     let is_of_head = |grids: &Grids| grids.grids.iter().any(|grid| grid.head().is_some());
     sheet.items.iter().any(|item| matches!(item, Item::Grids(grids) if is_of_head(grids)))
@@ -196,7 +196,7 @@ fn item_ui(ui: &mut Ui, item: &Item, cx: &mut SheetContext) {
     }
 }
 
-/// A name with a bar at its foot, and its number to the right.
+/// Draws a name with a bar at its foot, and its number to the right.
 fn meter_ui(ui: &mut Ui, Meter { letter, name, shown, share, spoken, hint }: &Meter) {
     const BAR: f32 = 3.0;
     let palette = Palette::of(ui.visuals().dark_mode);
@@ -217,14 +217,14 @@ fn meter_ui(ui: &mut Ui, Meter { letter, name, shown, share, spoken, hint }: &Me
     response.on_hover_text(hint);
 }
 
-/// A tensor as a table, of which a right-click asks where a number comes from.
+/// Draws a tensor as a table, of which a right-click asks where a number comes from.
 fn numbers_ui(ui: &mut Ui, numbers: &Numbers, trail: &mut Trail) {
     if let Some(entry) = table_ui(ui, &numbers.table).and_then(|at| numbers.entry(at)) {
         trail.open(entry);
     }
 }
 
-/// Names with a bar and a number each.
+/// Draws names with a bar and a number each.
 fn bars_ui(ui: &mut Ui, Bars { caption, ranking, entries }: &Bars, trail: &mut Trail) {
     const NUMBER: f32 = 60.0;
     let palette = Palette::of(ui.visuals().dark_mode);

@@ -37,7 +37,7 @@ pub fn words_table_ui(ui: &mut Ui, table: &Table, trail: &mut Trail) {
     ui.data_mut(|data| data.insert_temp(id, order));
 }
 
-/// The name of a column. True if it was clicked.
+/// Draws the name of a column. Returns whether it was clicked.
 fn column_ui(ui: &mut Ui, name: &str, order: Order) -> bool {
     let palette = Palette::of(ui.visuals().dark_mode);
     let sign = match order {

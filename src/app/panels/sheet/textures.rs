@@ -21,7 +21,7 @@ fn tiling(heads: usize) -> [usize; 2] {
     [heads.div_ceil(cols), cols]
 }
 
-/// The map of a head, out of the texture of its layer.
+/// Adds the map of a head, a part of the texture of its layer.
 pub fn add_map(meshes: &mut Vec<Mesh>, texture: &TextureHandle, heads: &AllHeads, head: &HeadSummary, map: Rect) {
     /// A head that is switched off steps back.
     const OFF: f32 = 0.35;
@@ -68,7 +68,7 @@ impl Textures {
     }
 }
 
-/// The maps of a layer's heads side by side, in rows.
+/// Returns the maps of a layer's heads side by side, in rows.
 fn picture(heads: &AllHeads, layer: usize, reading: Reading, palette: &Palette) -> ColorImage {
     let maps: Vec<Thumbnail> =
         heads.layers[layer].heads.clone().map(|head| heads.thumbnail(head, TEXELS, reading)).collect();

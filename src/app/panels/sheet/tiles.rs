@@ -63,12 +63,12 @@ impl Places {
         self.gutter == GUTTER
     }
 
-    /// Height of the numbers of the columns.
+    /// Returns the height of the numbers of the columns.
     fn title(&self) -> f32 {
         if self.has_titles() { size::LABEL } else { 0.0 }
     }
 
-    /// A map with its foot.
+    /// Returns a map with its foot.
     fn cell(&self, (row, col): (usize, usize)) -> Rect {
         let at = Vec2::new(self.gutter, self.title()) + Vec2::new(col as f32, row as f32) * self.step();
         Rect::from_min_size(self.origin + at, self.step() - Vec2::new(size::GAP_TIGHT, 0.0))
@@ -143,7 +143,7 @@ fn lead(ui: &Ui, tiles: &Tiles, places: &Places, keyboard: &Response, cx: &mut S
     }
 }
 
-/// The numbers of rows and columns, with the names of the rows as tooltips.
+/// Draws the numbers of rows and columns, with the names of the rows as tooltips.
 fn numbers_ui(ui: &Ui, tiles: &Tiles, places: &Places, palette: &Palette) {
     if !places.has_titles() {
         return;
@@ -162,7 +162,7 @@ fn numbers_ui(ui: &Ui, tiles: &Tiles, places: &Places, palette: &Palette) {
     }
 }
 
-/// The sinks over a map, and the row of the chosen query.
+/// Draws the sinks over a map, and the row of the chosen query.
 fn paint_links(ui: &Ui, tiles: &Tiles, head: &HeadSummary, map: Rect, cx: &SheetContext) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let sinks = if tiles.reading.hides_sinks { &[][..] } else { &tiles.heads.sinks.sinks };
@@ -178,7 +178,7 @@ fn paint_links(ui: &Ui, tiles: &Tiles, head: &HeadSummary, map: Rect, cx: &Sheet
     }
 }
 
-/// A bar as long as the measure, and its number.
+/// Draws a bar as long as the measure, and its number.
 fn foot_ui(ui: &Ui, tile: &Tile, map: Rect, palette: &Palette) {
     let track = Rect::from_min_size(map.left_bottom() + Vec2::new(0.0, 2.0), Vec2::new(map.width(), BAR));
     ui.painter().rect_filled(track, CornerRadius::ZERO, palette.line);

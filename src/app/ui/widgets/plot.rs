@@ -238,7 +238,7 @@ pub fn sketch_ui(ui: &Ui, sketch: &Sketch, rect: Rect, time: f32) {
     }
 }
 
-/// The places of a sketch that names keep clear of: ends of arrows, dots and the arrows themselves.
+/// Returns the parts of a sketch that names must not cover: ends of arrows, dots and the arrows themselves.
 fn taken_places(sketch: &Sketch, time: f32, at: impl Fn([f32; 2]) -> Pos2) -> Vec<Rect> {
     /// Between two places of an arrow.
     const STEP: f32 = 4.0;
@@ -259,7 +259,7 @@ fn paint_arrow(painter: &Painter, start: Pos2, end: Pos2, palette: &Palette) {
     painter.circle_filled(end, END, palette.ink);
 }
 
-/// Where the name of a word is tried: first beyond the end of its arrow, where the picture has room.
+/// Returns where the name of a word is tried: first beyond the end of its arrow, where the picture has room.
 fn sides_of(start: Pos2, end: Pos2, middle: f32) -> [Align2; 4] {
     let is_right = if (end.x - start.x).abs() > END { end.x > start.x } else { end.x < middle };
     let mut sides = [Align2::LEFT_CENTER, Align2::RIGHT_CENTER, Align2::CENTER_TOP, Align2::CENTER_BOTTOM];

@@ -168,7 +168,7 @@ impl<'a> Measure<'a> {
         Some(frame.activations(&self.network, &self.model.parameters, &self.interventions))
     }
 
-    /// The forward pass of one of the lesson's sentences; what was recorded, of a recording.
+    /// Returns the forward pass of one of the lesson's sentences; what was recorded, of a recording.
     fn run_of(&self, sentence: usize) -> Option<Activations<f32>> {
         let Some(model) = self.lesson.static_embedding.recording() else {
             return self.run(self.lesson.sentences.get(sentence)?);

@@ -238,7 +238,7 @@ fn of_frame(
 /// Returns the parameters, if a cell wrote to them, and the interventions after a cell has run.
 ///
 /// # Errors
-/// In words for the learner, if something written has another size or is not finite.
+/// A message for the learner if something written has another size or is not finite.
 fn with_written(
     written: &[Variable],
     live: &Live,

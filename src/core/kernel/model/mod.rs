@@ -155,7 +155,7 @@ impl LessonModel {
     /// Passes a command to the owner of the state that it changes.
     ///
     /// # Errors
-    /// In words for the learner, if the command is refused; nothing has changed then.
+    /// A message for the learner if the command is refused. Nothing is changed in that case.
     pub fn apply(&mut self, command: Command, lesson: &Lesson) -> Result<(), String> {
         if self.is_recorded() && command.needs_model() {
             return Err(format!("{ONE_PASS}, so there is nothing to change or to run again"));

@@ -50,7 +50,7 @@ impl Retraining {
     /// Starts a retraining; `grounds` are embeddings that exist already.
     ///
     /// # Errors
-    /// In words for the learner, if the lesson would not be valid.
+    /// A message for the learner if the lesson would not be valid.
     pub fn new(lesson: &Arc<Lesson>, recipe: Recipe, grounds: &[EmbeddedCorpus], trains: bool) -> Result<Self, String> {
         let applied = match recipe.is_default() {
             true => lesson.clone(),

@@ -74,7 +74,7 @@ impl Notebook {
     /// Applies the part of a command that concerns the notebook.
     ///
     /// # Errors
-    /// In words for the learner; nothing has changed then.
+    /// A message for the learner if the change is refused. Nothing is changed in that case.
     pub fn apply(&mut self, command: NotebookCommand, lesson: &Lesson) -> Change<Option<DocumentChange>> {
         match command {
             NotebookCommand::Cell(id, command) => self.apply_to_cell(&id, command, lesson),

@@ -150,7 +150,7 @@ impl Document {
     /// Returns the index of a cell.
     ///
     /// # Errors
-    /// In words for the learner, here and below; nothing has changed then.
+    /// A message for the learner if there is no such cell, here and below. Nothing is changed in that case.
     pub fn index(&self, id: &str) -> Change<usize> {
         self.cells.iter().position(|cell| *cell.id == *id).ok_or_else(|| format!("there is no cell {id:?}"))
     }

@@ -20,7 +20,7 @@ pub trait LiveModel {
     /// Takes the variables that a cell wrote, as one change.
     ///
     /// # Errors
-    /// In words for the learner; nothing has changed then.
+    /// A message for the learner if the change is refused. Nothing is changed in that case.
     fn write(&mut self, written: &[Variable], live: &Live, label: &str) -> Result<(), String>;
     fn versions(&mut self) -> Versions;
 }

@@ -111,7 +111,7 @@ pub(super) struct CellTexts {
     /// All names that the expressions read.
     pub reads: BTreeSet<String>,
     pub evaluated: Option<Evaluated>,
-    /// The same as in [`LiveTextSnapshot`].
+    /// See [`LiveTextSnapshot::before_writes`].
     pub before_writes: Option<Arc<LiveValues>>,
 }
 

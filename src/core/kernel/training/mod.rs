@@ -178,7 +178,7 @@ impl Training {
     /// shown again.
     ///
     /// # Errors
-    /// In words for the learner; nothing has changed then.
+    /// A message for the learner if the change is refused. Nothing is changed in that case.
     pub fn play_to(&mut self, goal: usize) -> Result<(), String> {
         if goal == 0 {
             return Err("the lesson asks for no training, because its steps are 0".to_owned());
@@ -245,7 +245,7 @@ impl Training {
     /// Shows the model as it was after a step, and pauses training.
     ///
     /// # Errors
-    /// In words for the learner, if there is no such step.
+    /// A message for the learner if there is no such step.
     pub fn scrub(&mut self, step: usize, cache: &mut StepCache) -> Result<(), String> {
         self.check_step(step)?;
         self.playing = false;
@@ -271,7 +271,7 @@ impl Training {
     /// Makes the step that is shown the latest step of a new run, from which training can continue.
     ///
     /// # Errors
-    /// In words for the learner, if the latest step is shown.
+    /// A message for the learner if the latest step is shown.
     pub fn branch(&mut self) -> Result<(), String> {
         if self.model.replay().is_none() {
             return Err("this is already the latest step".to_owned());
@@ -284,7 +284,7 @@ impl Training {
     /// Sets the learning rate from the next step on; the optimiser keeps its moments.
     ///
     /// # Errors
-    /// In words for the learner; nothing has changed then.
+    /// A message for the learner if the change is refused. Nothing is changed in that case.
     pub fn set_learning_rate(&mut self, rate: f64) -> Result<(), String> {
         if !(rate > 0.0 && rate <= LEARNING_RATE_MAX) {
             return Err(format!("a learning rate must be above 0 and at most {LEARNING_RATE_MAX}, not {rate}"));
@@ -312,7 +312,7 @@ impl Training {
     /// be reset to the trained weights.
     ///
     /// # Errors
-    /// In words for the learner; nothing has changed then.
+    /// A message for the learner if the change is refused. Nothing is changed in that case.
     pub fn edit(&mut self, live: Parameters<f32>) -> Result<(), String> {
         if self.model.replay().is_none() {
             self.check_recovered()?;
@@ -331,7 +331,7 @@ impl Training {
     /// Compares the weights in use with others.
     ///
     /// # Errors
-    /// In words for the learner, if there is no such step.
+    /// A message for the learner if there is no such step.
     pub fn compare(&mut self, with: Option<Reference>, cache: &mut StepCache) -> Result<(), String> {
         let comparison = match with {
             None => None,

@@ -132,7 +132,7 @@ impl TrainingRun {
     /// Replaces the parameters from which training continues.
     ///
     /// # Errors
-    /// In words for the learner, if the run would have to remember too many changes.
+    /// A message for the learner if the run would have to remember too many changes.
     pub fn set_parameters(&mut self, parameters: Arc<Parameters<f32>>) -> Result<(), String> {
         // Entries are compared by their bits, because -0 and 0 may lead to different trainings.
         let entries: Arc<[(usize, f32)]> = self.latest.parameters.changed_to(&parameters).into();

@@ -129,7 +129,7 @@ impl Trainer {
         Self { read: Some(Arc::new(start)), ..trainer }
     }
 
-    /// A recording, which has no parameters and is never trained.
+    /// Makes the trainer of a recording, which has no parameters and is never trained.
     pub fn of_recording(lesson: &Lesson, space: &StaticSpace) -> Self {
         let trainer = Self::new(lesson, space, &Arc::from([]));
         Self { read: Some(Arc::new(Parameters::zeros(&[]))), ..trainer }

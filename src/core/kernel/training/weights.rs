@@ -113,7 +113,7 @@ impl WeightState {
     /// Makes the weights in use at the latest step those from which training continues.
     ///
     /// # Errors
-    /// In words for the learner, if the run would have to remember too many changes; nothing has changed then.
+    /// A message for the learner if the run would have to remember too many changes. Nothing is changed in that case.
     pub fn commit_edits(&mut self) -> Result<(), String> {
         if let Some(edited) = &self.edited {
             self.run.set_parameters(edited.clone())?;

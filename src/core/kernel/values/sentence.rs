@@ -402,7 +402,7 @@ pub fn class_names(lesson: &Lesson, classes: &Classes, vocabulary: &[String]) ->
 /// Checks that the model can continue sentences.
 ///
 /// # Errors
-/// In words for the learner, if it cannot.
+/// A message for the learner if it cannot.
 pub fn check_generates(objective: &Objective) -> Result<(), String> {
     match objective {
         Objective::NextWord | Objective::Sequence(_) => Ok(()),

@@ -233,7 +233,7 @@ impl ChosenAxis {
     /// Returns the direction of the axis.
     ///
     /// # Errors
-    /// In words for the learner, if both ends have the same centre, or one that is not finite.
+    /// A message for the learner if both ends have the same centre, or one that is not finite.
     pub fn direction(&self, space: &StaticSpace, raw: bool) -> Result<Vec<f32>, String> {
         let [from, to] = [&self.from, &self.to].map(|group| space.centre(&group.words, raw));
         let direction: Vec<f32> = to.iter().zip(&from).map(|(to, from)| to - from).collect();
@@ -253,7 +253,7 @@ impl Basis {
     /// Returns the basis that a lesson chooses.
     ///
     /// # Errors
-    /// In words for the learner, if an end names no words, which the reading of the lesson has ruled out.
+    /// A message for the learner if an end names no words, which the reading of the lesson has ruled out.
     pub fn of_lesson(lesson: &Lesson, vocabulary: &[String]) -> Result<Self, String> {
         let mut basis = Self::default();
         for (slot, AxisEnds { from, to }) in basis.chosen.iter_mut().zip(&lesson.axes) {
@@ -266,7 +266,7 @@ impl Basis {
     /// Returns the projection onto the chosen axes, and onto principal components of a spread for the others.
     ///
     /// # Errors
-    /// In words for the learner, if a chosen axis has no direction.
+    /// A message for the learner if a chosen axis has no direction.
     pub fn projection_of(&self, spread: &Spread, space: &StaticSpace) -> Result<Projection, String> {
         if self.chosen.iter().all(Option::is_none) {
             return Ok(Projection::of_spread(spread));
@@ -331,7 +331,7 @@ impl WordGroup {
     /// Reads a group of words.
     ///
     /// # Errors
-    /// In words for the learner, if the text names nothing, names something unknown, or matches nothing.
+    /// A message for the learner if the text names nothing, names something unknown, or matches nothing.
     pub fn read(text: &str, lesson: &Lesson, vocabulary: &[String]) -> Result<Self, String> {
         let text = text.trim();
         if text.len() > TEXT_MAX {

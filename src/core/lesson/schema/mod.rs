@@ -204,7 +204,7 @@ impl StaticEmbedding {
         }
     }
 
-    /// The recording that is looked at in the place of a model.
+    /// Returns the recording that is looked at in the place of a model.
     pub fn recording(&self) -> Option<&Arc<RecordedModel>> {
         match self {
             Self::Recording(model) => Some(model),

@@ -2,10 +2,25 @@
 
 use attune_engine::messages::nearest;
 
+/// Content of a panel that a recording may lack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// The lesson, or whatever was recorded.
+    Any,
+    /// The vectors between the layers.
+    States,
+    Attention,
+    /// Queries and keys.
+    Scores,
+    Logits,
+    /// The model itself, which no recording has.
+    Model,
+}
+
 /// Declares the panels in the order of the window, each with the title of its tab, which is also its name in lessons,
-/// and a short description.
+/// its content, and a short description.
 macro_rules! panels {
-    ($($name:ident = $title:literal, $about:literal;)*) => {
+    ($($name:ident = $title:literal, $content:ident, $about:literal;)*) => {
         /// A panel of the window.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum PanelName {
@@ -23,6 +38,12 @@ macro_rules! panels {
                 }
             }
 
+            pub const fn content(self) -> Content {
+                match self {
+                    $(Self::$name => Content::$content,)*
+                }
+            }
+
             /// Returns the contents of the panel in a few words.
             pub const fn about(self) -> &'static str {
                 match self {
@@ -34,18 +55,18 @@ macro_rules! panels {
 }
 
 panels! {
-    Notebook = "Notebook", "The lesson, cell by cell";
-    Stage = "Stage", "Every word as a point, before attention and after it";
-    Attention = "Attention", "The attention weights of each head, as a map or as lines";
-    Step = "Step", "The current step of the walk, worked through in numbers or as matrices";
-    Intervene = "Intervene", "What each head adds; switch heads off, change the temperature or the mask";
-    Meaning = "Meaning", "The words near a word, and the same word in other sentences";
-    Weights = "Weights", "Every weight of the model, with controls to change it";
-    Train = "Train", "Training step by step, and sliders that retrain the lesson's models";
-    Answers = "Answers", "What the model answers, and what it writes next";
-    Variables = "Variables", "Every tensor and variable with its numbers";
-    AllHeads = "All heads", "Every head of every layer as a small map, sorted by what the head looks at";
-    Axes = "Axes", "What the axes of the stage mean, and axes of your own";
+    Notebook = "Notebook", Any, "The lesson, cell by cell";
+    Stage = "Stage", States, "Every word as a point, before attention and after it";
+    Attention = "Attention", Attention, "The attention weights of each head, as a map or as lines";
+    Step = "Step", Scores, "The current step of the walk, worked through in numbers or as matrices";
+    Intervene = "Intervene", Model, "What each head adds; switch heads off, change the temperature or the mask";
+    Meaning = "Meaning", States, "The words near a word, and the same word in other sentences";
+    Weights = "Weights", Model, "Every weight of the model, with controls to change it";
+    Train = "Train", Model, "Training step by step, and sliders that retrain the lesson's models";
+    Answers = "Answers", Logits, "What the model answers, and what it writes next";
+    Variables = "Variables", Any, "Every tensor and variable with its numbers";
+    AllHeads = "All heads", Attention, "Every head of every layer as a small map, sorted by what the head looks at";
+    Axes = "Axes", States, "What the axes of the stage mean, and axes of your own";
 }
 
 /// Titles of panels that were merged into others. For each present panel, the first is the one that it replaces.

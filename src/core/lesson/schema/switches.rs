@@ -27,7 +27,7 @@ impl Switches {
     /// Returns the model with some switches on.
     ///
     /// # Errors
-    /// In words for the learner, if there is no such switch, or if the changes cannot be combined.
+    /// A message for the learner if there is no such switch, or if the changes cannot be combined.
     pub fn model(&self, on: &BTreeSet<String>) -> Result<&ModelConfig, String> {
         let mut bits = 0;
         for name in on {

@@ -151,7 +151,7 @@ impl Mask {
         Self::Custom(Arc::new(table))
     }
 
-    /// The masks that a learner's mask changes, or takes the place of the layers' with.
+    /// Returns the masks that a learner's mask starts from: the layers' own, or those that replace them.
     pub fn base(&self) -> MaskBase {
         match self {
             Self::None => MaskBase::None,

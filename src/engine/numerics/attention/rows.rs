@@ -29,7 +29,7 @@ impl BatchRows {
     /// Makes the rows of one sentence.
     ///
     /// # Panics
-    /// As [`Self::push`] does.
+    /// See [`Self::push`].
     pub fn one(tokens: usize) -> Self {
         let mut rows = Self::with_capacity(1);
         rows.push(tokens);

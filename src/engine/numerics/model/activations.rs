@@ -274,7 +274,7 @@ impl Sight<'_> {
         }
     }
 
-    /// Whether the query sees the key in a layer before a table changes pairs.
+    /// Returns whether the query sees the key in a layer before a table changes pairs.
     fn sees_unchanged(&self, layer: &AttentionConfig, query: usize, key: usize) -> bool {
         let is_in_mask = match self.learners.map(Mask::base).unwrap_or_default() {
             MaskBase::Layers => layer.mask.sees(query, key),
@@ -285,7 +285,7 @@ impl Sight<'_> {
         is_in_mask && layer.window.sees(query, key)
     }
 
-    /// The mask and the window that have the same effect in a sentence of the given number of tokens.
+    /// Returns the mask and the window that have the same effect in a sentence of the given number of tokens.
     fn resolved(&self, tokens: usize) -> (Mask, Window) {
         let Self { layer, first, learners } = *self;
         let is_as_first = (&layer.mask, layer.window) == (&first.mask, first.window);
@@ -335,7 +335,7 @@ impl<S: Scalar> Activations<S> {
     /// before it are shared, and all numbers are the same bit for bit as in a whole pass.
     ///
     /// # Panics
-    /// As [`Self::of`], or if the pass has no block before that one.
+    /// See [`Self::of`]; also if the pass has no block before that one.
     #[must_use]
     pub fn again(
         &self,
@@ -549,7 +549,7 @@ impl<S: Scalar> Arithmetic<S> {
         Self { products, scale: S::from_f64(scale), distances, largest, exponentials, sums }
     }
 
-    /// Stands in for the steps of a recorded head without queries and keys, which nobody shows.
+    /// Makes empty steps for a recorded head without queries and keys; nothing shows them.
     pub fn unknown(queries: usize) -> Self {
         Self {
             products: Matrix::zeros(queries, 0),

@@ -66,7 +66,7 @@ impl<S: Scalar> AttentionModel<S> {
     /// Computes the logits `Z` (C) of a sentence, read at its last position or at the mean of all.
     ///
     /// # Panics
-    /// As [`Activations::of`].
+    /// See [`Activations::of`].
     pub fn logits(&self, parameters: &Parameters<S>, sentence: &Sequences, source: Option<&Sequences>) -> Vec<S> {
         let output = Activations::of(self, parameters, sentence, source, &Interventions::default()).output;
         self.logits_at_end(parameters, &output)
@@ -346,7 +346,7 @@ pub fn choose<S: Scalar>(
     choose_except(logits, &[], choice, rng)
 }
 
-/// As [`choose`], but never one of some classes.
+/// Chooses as [`choose`] does, but never one of some classes.
 fn choose_except<S: Scalar>(
     logits: &mut [S],
     never: &[usize],

@@ -66,7 +66,7 @@ impl<S: Lanes> Word2Vec<S> {
     /// sentences are divided among the threads, so the result depends on their number; see [`threads`].
     ///
     /// # Panics
-    /// As [`Self::new`], or if `threads` is 0.
+    /// See [`Self::new`]; also if `threads` is 0.
     pub fn on_threads(
         threads: usize,
         config: Word2VecConfig,

@@ -1,15 +1,14 @@
 //! Rules of a head: queries, keys and values, scores, weights, the mix, and what it adds.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
-use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::params::{TensorId, TensorName};
-use attune_engine::quantity::{Entry, Owner, Quantity};
+use attune_engine::quantity::{Entry, Quantity};
 
+use super::super::clauses::{Fact, Test};
 use super::super::print::{call, print};
 use super::super::reader::{EntryReader, HeadParts};
-use super::super::rule::{Bound, Expr, Fold, Function, Number, Rule, Setting, at};
+use super::super::rule::{Bound, Expr, Fold, Function, Number, Rule, Setting, at, at_head};
 use super::RowStatistics;
 
 /// The most products for a norm of queries in one rule: more, as in a large model, would take longer than a frame.
@@ -139,11 +138,11 @@ impl EntryReader<'_> {
         Some(Projection { letters, weights, bias, columns, all, read, width: self.width(), parts })
     }
 
-    pub(super) fn product(&self, head: usize, query: usize, key: usize) -> Option<Rule> {
+    pub fn product(&self, head: usize, query: usize, key: usize) -> Option<Rule> {
         let width = self.head(head)?.activations.query.cols();
-        let (q, k) = (of(Quantity::Query, head, "id"), of(Quantity::Key, head, "jd"));
+        let (q, k) = (at_head(Quantity::Query, head, "id"), at_head(Quantity::Key, head, "jd"));
         let product = (q * k).sum('d', width);
-        Some(Rule::new(print(&product), product, of_pair(query, key)).by_entry("d"))
+        Some(Rule::new(print(&product), product, Bound::of_pair(query, key)).by_entry("d"))
     }
 
     /// Returns the divisors of a head's products, in the order of the forward pass: `√d_k` and the divisor of the layer,
@@ -151,12 +150,18 @@ impl EntryReader<'_> {
     pub fn divisors(&self, head: usize) -> Option<[Expr; 2]> {
         let parts = self.head(head)?;
         let (attention, changed) = (&parts.config.attention, &self.model.interventions);
-        let is_scaled = changed.scale.unwrap_or(attention.scale);
-        let width = if is_scaled { parts.activations.query.cols() as f64 } else { 1.0 };
-        let root = Expr::from(Number::new("d_k", "", width).set_by(Setting::KeyWidth)).apply(Function::Root);
+        let root = self.key_width(head)?.apply(Function::Root);
         let own = Some(attention.score_divisor).filter(|own| *own != 1.0).map(|own| Number::plain(own).into());
         let temperature = Number::new("\\tau", "", changed.temperature_of(parts.config)).set_by(Setting::Temperature);
         Some([Expr::Product([root].into_iter().chain(own).collect()), temperature.into()])
+    }
+
+    /// Builds `d_k`, which is 1 if scores are not scaled.
+    pub fn key_width(&self, head: usize) -> Option<Expr> {
+        let parts = self.head(head)?;
+        let is_scaled = self.model.interventions.scale.unwrap_or(parts.config.attention.scale);
+        let width = if is_scaled { parts.activations.query.cols() as f64 } else { 1.0 };
+        Some(Number::new("d_k", "", width).set_by(Setting::KeyWidth).into())
     }
 
     fn divisor(&self, head: usize) -> Option<Expr> {
@@ -188,7 +193,7 @@ impl EntryReader<'_> {
 
     pub(super) fn distance(&self, head: usize, query: usize, key: usize) -> Option<Rule> {
         let bias = self.distance_bias(head, [query, key])?;
-        Some(Rule::new("b_{ij}", bias, of_pair(query, key)))
+        Some(Rule::new("b_{ij}", bias, Bound::of_pair(query, key)))
     }
 
     /// Returns whether a key is hidden from a query.
@@ -197,7 +202,13 @@ impl EntryReader<'_> {
     }
 
     pub(super) fn score(&self, head: usize, query: usize, key: usize) -> Option<Rule> {
-        let product = of(Quantity::Product, head, "ij").printed("q_i \\cdot k_j");
+        let score = self.score_with(head, [query, key], self.is_hidden(head, query, key))?;
+        Some(Rule { bound: Bound::of_pair(query, key), ..score })
+    }
+
+    /// Builds the rule of a score, with a key that is hidden or not.
+    pub fn score_with(&self, head: usize, pair: [usize; 2], is_hidden: bool) -> Option<Rule> {
+        let product = at_head(Quantity::Product, head, "ij").printed("q_i \\cdot k_j");
         let [untempered, temperature] = self.divisors(head)?;
         let scaled = match self.head(head)?.config.attention.score_cap {
             None => product / (untempered * temperature),
@@ -207,87 +218,81 @@ impl EntryReader<'_> {
             }
         };
         let distance = self
-            .distance_bias(head, [query, key])
-            .map(|bias| of(Quantity::DistanceBias, head, "ij").printed(print(&bias)));
-        let mask = if self.is_hidden(head, query, key) { f64::NEG_INFINITY } else { 0.0 };
+            .distance_bias(head, pair)
+            .map(|bias| at_head(Quantity::DistanceBias, head, "ij").printed(print(&bias)));
+        let mask = if is_hidden { f64::NEG_INFINITY } else { 0.0 };
         let mask = Number::new("m_{ij}", "mask", mask).set_by(Setting::Mask);
         let score = scaled.plus(distance) + mask;
-        Some(Rule::new("s_{ij}", score, of_pair(query, key)))
+        Some(Rule::new("s_{ij}", score, Bound::default()))
     }
 
-    /// Builds `e^(s − max s)` of the key that a letter counts.
-    fn power(&self, head: usize, key: char) -> Option<Expr> {
+    /// Builds `e^(s − max s)` of the query and the key that these letters count.
+    fn power(&self, head: usize, query: char, key: char) -> Option<Expr> {
         let keys = self.head(head)?.activations.scores.cols();
-        let score = |key: char| of(Quantity::Score, head, &format!("i{key}"));
+        let score = |key: char| at_head(Quantity::Score, head, &format!("{query}{key}"));
         let largest = score('k').over(Fold::Largest, 'k', keys);
         Some((score(key) - largest).apply(Function::Exp))
     }
 
     /// Builds the entry of an exponential, which a formula writes out.
-    fn exponential_of(&self, head: usize, key: char) -> Option<Expr> {
-        let printed = print(&self.power(head, key)?);
-        Some(of(Quantity::Exponential, head, &format!("i{key}")).printed(printed))
+    fn exponential_of(&self, head: usize, query: char, key: char) -> Option<Expr> {
+        let printed = print(&self.power(head, query, key)?);
+        Some(at_head(Quantity::Exponential, head, &format!("{query}{key}")).printed(printed))
     }
 
-    fn total(&self, head: usize) -> Option<Expr> {
+    fn total(&self, head: usize, query: char) -> Option<Expr> {
         let keys = self.head(head)?.activations.scores.cols();
-        Some(self.exponential_of(head, 'l')?.sum('l', keys))
+        Some(self.exponential_of(head, query, 'l')?.sum('l', keys))
     }
 
     pub(super) fn exponential(&self, head: usize, query: usize, key: usize) -> Option<Rule> {
-        Some(Rule::new("", self.power(head, 'j')?, of_pair(query, key)))
+        Some(Rule::new("", self.power(head, 'i', 'j')?, Bound::of_pair(query, key)))
     }
 
     pub(super) fn row_sum(&self, head: usize, query: usize) -> Option<Rule> {
-        Some(Rule::new("", self.total(head)?, Bound::default().with('i', query)))
+        Some(Rule::new("", self.total(head, 'i')?, Bound::default().with('i', query)))
     }
 
     pub(super) fn weight(&self, head: usize, query: usize, key: usize) -> Option<Rule> {
+        let bound = Bound::of_pair(query, key);
+        let mut rules = self.weight_rules(head, query)?.into_iter();
+        let (_, rule) = rules.find(|(when, _)| self.hold(when, head, &bound))?;
+        Some(Rule { bound, ..rule })
+    }
+
+    /// Builds the rules of a query's weights, by the mode of the head: the first of which the conditions hold.
+    pub fn weight_rules(&self, head: usize, query: usize) -> Option<[(Vec<Test>, Rule); 6]> {
         let scores = self.head(head)?.activations.scores.row(query);
-        match self.head(head)?.mode {
-            HeadMode::Frozen(_) if self.has_removed_edge(head, query) => weight_given(
-                "\\frac{\\alpha'_{ij}}{\\sum_l \\alpha'_{il}}, \\quad \\alpha' = \\text{as it was when frozen, \
-                 without removed edges}",
-            ),
-            HeadMode::Frozen(_) => weight_given("\\text{as it was when frozen}"),
-            HeadMode::Mean => weight_given("\\text{mean over all queries}"),
-            HeadMode::Uniform if self.is_hidden(head, query, key) => weight_given("0"),
-            HeadMode::Uniform => {
-                let seen = scores.iter().filter(|score| **score > f32::NEG_INFINITY).count();
-                let share = Expr::from(Number::plain(1.0)) / Number::new("\\text{keys in sight}", "", seen as f64);
-                Some(Rule::new("\\alpha_{ij}", share, of_pair(query, key)))
-            }
-            HeadMode::Live | HeadMode::Off | HeadMode::Gain(_) => {
-                Some(Rule::new("\\alpha_{ij}", self.softmax(head)?, of_pair(query, key)))
-            }
-        }
+        let seen = scores.iter().filter(|score| **score > f32::NEG_INFINITY).count();
+        let seen = Number::new("\\text{keys in sight}", "", seen as f64).set_by(Setting::Seen);
+        let share = Expr::from(Number::plain(1.0)) / seen;
+        let when = |facts: &[Fact]| facts.iter().copied().map(Test::from).collect::<Vec<_>>();
+        let given = |formula: &str| Rule::given(format!("\\alpha_{{ij}} = {formula}"));
+        let computed = |of: Expr| Rule::new("\\alpha_{ij}", of, Bound::default());
+        let without_edges = "\\frac{\\alpha'_{ij}}{\\sum_l \\alpha'_{il}}, \\quad \\alpha' = \\text{as it was when frozen, \
+                             without removed edges}";
+        Some([
+            (when(&[Fact::Frozen, Fact::LacksEdges]), given(without_edges)),
+            (when(&[Fact::Frozen]), given("\\text{as it was when frozen}")),
+            (when(&[Fact::Mean]), computed(self.mean_weight(head)?)),
+            (when(&[Fact::Uniform, Fact::Hidden]), given("0")),
+            (when(&[Fact::Uniform]), computed(share)),
+            (Vec::new(), computed(self.softmax(head, 'i')?)),
+        ])
     }
 
-    /// Builds a weight of a head whose weights are the softmax of its scores.
-    fn softmax(&self, head: usize) -> Option<Expr> {
-        let (over, total) = (self.exponential_of(head, 'j')?, self.total(head)?);
-        Some(over / of(Quantity::RowSum, head, "i").printed(print(&total)))
+    /// Builds the mean over all queries of the weights of a key.
+    fn mean_weight(&self, head: usize) -> Option<Expr> {
+        let queries = self.head(head)?.activations.scores.rows();
+        let count = Number::new("T", "", queries as f64).set_by(Setting::Queries);
+        let share = Expr::from(Number::plain(1.0)) / count;
+        Some(share * self.softmax(head, 'q')?.sum('q', queries))
     }
 
-    /// Returns the rules of a query and a key in a head, by the letters `i` and `j`, as a live page reads them: each with
-    /// the symbol of its quantity. They hold for all settings; the weight is that of a head whose weights are a softmax.
-    pub fn rules_of_pairs(&self, head: usize) -> Option<BTreeMap<String, (String, Expr)>> {
-        let rule = |entry: Entry| Some((entry.quantity, self.rule_of(entry)?.expression));
-        let length = of(Quantity::Term, head, "ijd").length('d', self.width());
-        let rules = [
-            rule(Quantity::Product.of_head(head, [0, 0]))?,
-            rule(Quantity::Scale.of_head(head, []))?,
-            rule(Quantity::Score.of_head(head, [0, 0]))?,
-            (Quantity::Weight, self.softmax(head)?),
-            (Quantity::TermLength, length),
-            rule(Quantity::HeadLength.of_head(head, [0]))?,
-        ];
-        let named = rules.map(|(quantity, rule)| {
-            let definition = quantity.definition();
-            let short = definition.short.and_then(|short| short.split('(').next());
-            (format!("{quantity:?}"), (short.map_or_else(|| definition.letter(), str::to_owned), rule))
-        });
-        Some(BTreeMap::from(named))
+    /// Builds a weight of a head whose weights are the softmax of its scores, of the query that a letter counts.
+    fn softmax(&self, head: usize, query: char) -> Option<Expr> {
+        let (over, total) = (self.exponential_of(head, query, 'j')?, self.total(head, query)?);
+        Some(over / at_head(Quantity::RowSum, head, &query.to_string()).printed(print(&total)))
     }
 
     /// Returns the factor of a head's mix that the learner set.
@@ -299,8 +304,8 @@ impl EntryReader<'_> {
 
     pub(super) fn mix(&self, head: usize, query: usize, dim: usize) -> Option<Rule> {
         let keys = self.head(head)?.activations.weights.cols();
-        let weight = of(Quantity::Weight, head, "ij");
-        let term = (weight * of(Quantity::Value, head, "jd")).times(self.gain(head));
+        let weight = at_head(Quantity::Weight, head, "ij");
+        let term = (weight * at_head(Quantity::Value, head, "jd")).times(self.gain(head));
         let mix = term.sum('j', keys);
         Some(Rule::new("m_i", mix, Bound::default().with('i', query).with('d', dim)))
     }
@@ -316,8 +321,8 @@ impl EntryReader<'_> {
     fn added_by_key(&self, head: usize) -> Option<Expr> {
         let parts = self.head(head)?;
         let attention = &parts.config.attention;
-        let weight = of(Quantity::Weight, head, "ij");
-        let value = |letters| of(Quantity::Value, head, letters);
+        let weight = at_head(Quantity::Weight, head, "ij");
+        let value = |letters| at_head(Quantity::Value, head, letters);
         if !attention.output {
             return Some(weight * value("jc") * self.gain(head)?);
         }
@@ -328,7 +333,7 @@ impl EntryReader<'_> {
 
     pub(super) fn term(&self, head: usize, query: usize, key: usize, dim: usize) -> Option<Rule> {
         let term = self.added_by_key(head)?;
-        let bound = of_pair(query, key).with('d', dim);
+        let bound = Bound::of_pair(query, key).with('d', dim);
         if self.head(head)?.config.attention.output {
             return Some(Rule::new(print(&term), term, bound).by_entry("cd"));
         }
@@ -344,9 +349,9 @@ impl EntryReader<'_> {
         let parts = self.head(head)?;
         let term = self.sentence.contributions[parts.block].term(self.block(parts.block)?, parts.own, query, key);
         let definition = format!("t = {}", print(&self.added_by_key(head)?));
-        let entry = of(Quantity::Term, head, "ijd").printed_along("t", 'd').with_definition(definition);
+        let entry = at_head(Quantity::Term, head, "ijd").printed_along("t", 'd').with_definition(definition);
         let arrow = self.held(parts.block, query, 0, entry, term)?;
-        Some(Rule::new("", arrow, of_pair(query, key).with('d', dim)))
+        Some(Rule::new("", arrow, Bound::of_pair(query, key).with('d', dim)))
     }
 
     /// Builds the entry of what a key adds to a query through a head: in the sum or, if a norm follows, at the block's
@@ -354,16 +359,16 @@ impl EntryReader<'_> {
     fn term_of(&self, head: usize) -> Option<Expr> {
         let printed = print(&self.added_by_key(head)?);
         if self.head(head)?.is_normed_after() {
-            return Some(of(Quantity::Arrow, head, "ijd").printed(format!("L({printed})")));
+            return Some(at_head(Quantity::Arrow, head, "ijd").printed(format!("L({printed})")));
         }
-        Some(of(Quantity::Term, head, "ijd").printed(printed))
+        Some(at_head(Quantity::Term, head, "ijd").printed(printed))
     }
 
     /// Builds the same for each head of a block, by the letter `h`: before the block's norms, or after them.
     fn of_each_head(&self, block: usize, is_normed: bool) -> Option<Expr> {
         let first = self.heads_of(block).start;
-        let weight = of(Quantity::Weight, first, "ij").of_each_head();
-        let value = of(Quantity::Value, first, "jc").of_each_head();
+        let weight = at_head(Quantity::Weight, first, "ij").of_each_head();
+        let value = at_head(Quantity::Value, first, "jc").of_each_head();
         let weights = TensorName::OutputWeights.of_block(block);
         let has_output = self.config(block)?.attention.output;
         let output = has_output.then(|| at(Entry::parameter(weights, 0, 0), "cd").of_each_head());
@@ -387,39 +392,25 @@ impl EntryReader<'_> {
         self.over_heads(self.of_each_head(block, is_normed)?.sum('j', keys), block, is_normed)
     }
 
-    pub(super) fn term_length(&self, head: usize, query: usize, key: usize) -> Option<Rule> {
+    pub fn term_length(&self, head: usize, query: usize, key: usize) -> Option<Rule> {
         let length = self.term_of(head)?.length('d', self.width());
-        Some(Rule::new("", length, of_pair(query, key)))
+        Some(Rule::new("", length, Bound::of_pair(query, key)))
     }
 
     pub(super) fn word_length(&self, block: usize, query: usize, key: usize) -> Option<Rule> {
         let is_normed = self.norms_after(block) > 0;
         let added = self.over_heads(self.of_each_head(block, is_normed)?, block, is_normed)?;
         let length = added.length('d', self.width());
-        Some(Rule::new("", length, of_pair(query, key)))
+        Some(Rule::new("", length, Bound::of_pair(query, key)))
     }
 
     pub(super) fn head_length(&self, quantity: Quantity, head: usize, query: usize) -> Option<Rule> {
         let keys = self.head(head)?.activations.weights.cols();
         let term = match quantity {
-            Quantity::HeadLength => of(Quantity::Term, head, "ijd").printed(print(&self.added_by_key(head)?)),
+            Quantity::HeadLength => at_head(Quantity::Term, head, "ijd").printed(print(&self.added_by_key(head)?)),
             _ => self.term_of(head)?,
         };
         let length = term.sum('j', keys).length('d', self.width());
         Some(Rule::new("", length, Bound::default().with('i', query)))
     }
-}
-
-/// Creates entries of a head, with letters for their indices.
-fn of(quantity: Quantity, head: usize, letters: &str) -> Expr {
-    at(Entry { quantity, owner: Owner::Head(head), index: [0; 3] }, letters)
-}
-
-/// Returns the rule of a weight that is not a softmax.
-fn weight_given(formula: &str) -> Option<Rule> {
-    Some(Rule::given(format!("\\alpha_{{ij}} = {formula}")))
-}
-
-fn of_pair(query: usize, key: usize) -> Bound {
-    Bound::default().with('i', query).with('j', key)
 }

@@ -29,7 +29,7 @@ impl EntryReader<'_> {
         self.computed_rule(entry)
     }
 
-    /// The rule of a recorded number: what stands in the file is given, and the rest is computed from that.
+    /// Returns the rule of a recorded number: what stands in the file is given, and the rest is computed from that.
     fn recorded_rule(&self, pass: &RecordedPass, entry: Entry) -> Option<Rule> {
         use Quantity::*;
         let part = |part: FilePart| self.recorded_as(pass, entry, part);
@@ -51,7 +51,7 @@ impl EntryReader<'_> {
         }
     }
 
-    /// Whether a recorded weight is the softmax of the recorded queries and keys that are shown.
+    /// Returns whether a recorded weight is the softmax of the recorded queries and keys that are shown.
     pub(super) fn follows_from_scores(&self, entry: Entry) -> bool {
         let Entry { owner, index: [query, key, _], .. } = entry;
         let Some(pass) = &self.model.recorded else { return false };
@@ -67,20 +67,21 @@ impl EntryReader<'_> {
         (softmax - weight).abs() <= rounding * weight.max(rounding)
     }
 
-    /// Whether the softmax of a recorded head is over the keys that are shown, and nothing else.
+    /// Returns whether the softmax of a recorded head is over the keys that are shown, and nothing else.
     fn is_whole_softmax(&self, pass: &RecordedPass, entry: Entry) -> bool {
         let attention = self.recorded_attention(pass, entry);
         self.shows_all_keys(pass, entry) && attention.is_some_and(|(_, of)| of.part(FilePart::Sinks).is_none())
     }
 
-    /// Whether all keys of a recorded head are shown, and not a stretch of them.
+    /// Returns whether all keys of a recorded head are shown, and not a stretch of them.
     fn shows_all_keys(&self, pass: &RecordedPass, entry: Entry) -> bool {
         let shown = self.head(entry.owner.number()).map(|parts| parts.activations.weights.cols());
         let all = self.recorded_attention(pass, entry).map(|(_, attention)| attention.weights().shape[2]);
         shown.is_some() && shown == all
     }
 
-    /// Whether a recorded head has the scale and the cap that the rule has: those of the first head of the first text.
+    /// Returns whether a recorded head has the scale and the cap that the rule has: those of the first head of the
+    /// first text.
     fn is_scored_as_in_rule(&self, pass: &RecordedPass, entry: Entry) -> bool {
         let head = entry.owner.number();
         let (Some(parts), Some((_, attention))) = (self.head(head), self.recorded_attention(pass, entry)) else {
@@ -104,7 +105,7 @@ impl EntryReader<'_> {
         Some((text, attention?))
     }
 
-    /// The tensor of the file in which a number of a head stands, or from which it comes.
+    /// Returns the tensor of the file in which a number of a head stands, or from which it comes.
     fn recorded_as(&self, pass: &RecordedPass, entry: Entry, part: FilePart) -> Option<Rule> {
         let block = match entry.owner {
             Owner::Head(head) => self.head(head)?.block,

@@ -134,7 +134,7 @@ impl EntryReader<'_> {
     }
 }
 
-/// The share of each of some tokens in their mean.
+/// Returns the share of each of some tokens in their mean.
 fn share(tokens: usize) -> Expr {
     Expr::from(Number::plain(1.0)) / Number::new("T", "", tokens as f64)
 }

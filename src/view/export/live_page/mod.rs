@@ -19,6 +19,7 @@ use attune_core::lesson::cells::{Bind, Cell, CellKind, Slider};
 use attune_core::lesson::glossary::Glossary;
 use attune_core::lesson::limits::{TEMPERATURE_MAX, TEMPERATURE_MIN};
 use attune_core::lesson::schema::Order;
+use attune_engine::code::tree;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::model::Architecture;
 use attune_engine::numerics::model::activations::Interventions;
@@ -26,17 +27,20 @@ use attune_engine::numerics::params::TensorSpec;
 use attune_engine::numerics::projection::AXES;
 use attune_engine::pretrained::folder::PAIR;
 use attune_engine::pretrained::tokenizer::{HIDDEN, WordPieces};
+use attune_engine::quantity::Quantity;
 use data_encoding::BASE64;
 use serde::{Serialize, Serializer};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::escaped;
 use super::page::{Page, PageItem, Pictures};
 use super::trace::TraceConfig;
+use super::web_page::math::mathml;
 use super::web_page::{self, Additions, CHOSEN_THEME, PageAnswer, PagesAround, section_id};
+use crate::explain::cards::{self, Card};
 use crate::explain::reader::EntryReader;
-use crate::explain::rule::Expr;
-use crate::explain::sentences::templates;
+use crate::explain::tellings::Rest;
 use crate::explain::walk::Step;
 use crate::view_model::answers::{Asked, is_asked, keepers};
 use crate::view_model::axes::names;
@@ -115,9 +119,33 @@ const STILL: &str = "<p class=\"way\">This page contains the lesson's text and t
 /// The notice on a page of a recording of which not even the first attention fits.
 const STILL_RECORDING: &str = "<p class=\"way\">This page contains the recorded text without its attention, which is \
     not there or has more numbers than a page holds. To see all of it, open the recording in attune.</p>\n";
-/// The elements that the scripts fill, hidden until the scripts run.
+/// The elements that the scripts fill, hidden until the scripts run: those of a live page, or of a page whose numbers are given.
 const LAB: &str = include_str!("page/lab.html");
 const GIVEN_LAB: &str = include_str!("page/given.html");
+/// The stage and the time line, which both have.
+const STAGE: &str = include_str!("page/stage.html");
+/// The words of both for the ends of the time line, the way between them, and the points.
+const WORDS: [(&str, &str); 6] = [
+    ("{things}", "words"),
+    ("{before}", "Where each word is before attention"),
+    ("{start}", "static"),
+    ("{way}", "The way from static to contextual"),
+    ("{after}", "Where attention puts each word"),
+    ("{end}", "contextual"),
+];
+const GIVEN_WORDS: [(&str, &str); 6] = [
+    ("{things}", "tokens"),
+    ("{before}", "Where each token is before the first layer"),
+    ("{start}", "first"),
+    ("{way}", "The way through the layers"),
+    ("{after}", "Where each token is after the last layer"),
+    ("{end}", "last"),
+];
+
+fn with_stage(lab: &str, words: &[(&str, &str)]) -> String {
+    let stage = words.iter().fold(STAGE.to_owned(), |stage, (slot, word)| stage.replace(slot, word));
+    lab.replace("{stage}\n", &stage)
+}
 
 /// Writes the page, and returns whether it is live. A lesson whose model or tokenizer does not fit into a page
 /// ([`data`]) gets the static page. The answers to predictions are taken from `answered`, which is the result of
@@ -146,9 +174,10 @@ pub(super) fn write_among(
     if let Some(data) = data(snapshot) {
         let own = answered.is_none().then(|| revealed(snapshot, || Kernel::trained(snapshot.lesson.clone()))).flatten();
         let answers = answered.or(own.as_ref()).map_or_else(Vec::new, |answered| answers(snapshot, answered));
-        write_with_scripts(snapshot, pictures, around, (LAB, SCRIPTS, &data), answers, to)?;
+        write_with_scripts(snapshot, pictures, around, (&with_stage(LAB, &WORDS), SCRIPTS, &data), answers, to)?;
     } else if let Some(given) = is_given(snapshot).then(|| given::data(snapshot)).flatten() {
-        let before = format!("<p class=\"way\">{}</p>\n{GIVEN_LAB}", escaped(&given.about));
+        let lab = with_stage(GIVEN_LAB, &GIVEN_WORDS);
+        let before = format!("<p class=\"way\">{}</p>\n{lab}", escaped(&given.about));
         write_with_scripts(snapshot, pictures, around, (&before, GIVEN_SCRIPTS, &given.json), Vec::new(), to)?;
     } else {
         let is_recorded = snapshot.lesson.static_embedding.recording().is_some();
@@ -270,15 +299,21 @@ struct Data<'a> {
     heads: Vec<HeadData>,
     /// The names of the steps of the walk through a layer.
     steps: [&'static str; Step::ALL.len()],
-    /// The rules of a query and a key by quantity, each with its symbol, for each head.
-    rules: Vec<BTreeMap<String, (String, Expr)>>,
+    /// The cards of a query and a key by quantity, for each head.
+    cards: Vec<BTreeMap<String, Card>>,
+    /// The formulas of all cards, as MathML.
+    formulas: Vec<String>,
+    /// The quantities of the card of a number, each with its step.
+    whole: Vec<(String, usize)>,
+    /// The quantities whose results the steps tell.
+    results: Vec<(String, usize)>,
+    /// The sentences on a word where no step is walked.
+    rest: Rest,
     /// The words that an answer depends on, and those that mark a hidden word.
     asked: Option<Asked>,
     /// The sections of predictions that keep results hidden until they are answered.
     keepers: Vec<String>,
     hidden: [&'static str; HIDDEN.len()],
-    /// The sentences for explanations and results.
-    explanations: BTreeMap<&'static str, String>,
     projection: ProjectionData<'a>,
     /// The length that is the unit of the picture, and so its scale; see `app::stage`.
     radius: f32,
@@ -412,12 +447,12 @@ enum KindData<'a> {
     Predict {
         choices: &'a [String],
     },
-    /// An exercise that is solved without code.
+    /// An exercise that is solved without code, with the syntax trees of its texts.
     Exercise {
-        cases: &'a [String],
-        check: &'a str,
-        value: &'a str,
-        expected: &'a str,
+        cases: Vec<Value>,
+        check: Value,
+        value: Option<Value>,
+        expected: Option<Value>,
     },
 }
 
@@ -455,10 +490,10 @@ impl<'a> KindData<'a> {
             }
             CellKind::Predict(predict) => Some(Self::Predict { choices: &predict.choices }),
             CellKind::Exercise(exercise) if exercise.start.is_none() => Some(Self::Exercise {
-                cases: &exercise.cases,
-                check: &exercise.check,
-                value: &exercise.value,
-                expected: &exercise.expected,
+                cases: exercise.cases.iter().map(|case| tree(case)).collect(),
+                check: tree(&exercise.check),
+                value: tree_of(&exercise.value),
+                expected: tree_of(&exercise.expected),
             }),
             CellKind::Exercise(_)
             | CellKind::Text { .. }
@@ -467,6 +502,11 @@ impl<'a> KindData<'a> {
             | CellKind::Gate { .. } => None,
         }
     }
+}
+
+/// Parses a text that an exercise may leave out.
+fn tree_of(text: &str) -> Option<Value> {
+    if text.is_empty() { None } else { Some(tree(text)) }
 }
 
 fn cells(snapshot: &Snapshot) -> Vec<CellData<'_>> {
@@ -496,6 +536,9 @@ pub fn data(snapshot: &Snapshot) -> Option<String> {
     let (architecture, labels) = (&model.architecture, HeadLabels::of(model));
     let blocks = || architecture.numbered_blocks().map(|(_, block)| &block.attention);
     let (projection, shares) = (&space.projection, stage.shares.by_axis());
+    let mut formulas = Vec::new();
+    let cards = (0..architecture.heads()).map(|head| reader.cards(head, &mut formulas)).collect::<Option<_>>()?;
+    let by_name = |all: &[(Quantity, Step)]| all.iter().map(|(of, step)| (cards::key(*of), step.index())).collect();
     let words = || model.sentence.chosen().iter().filter(|token| token.word.is_some());
     let data = Data {
         lesson: &snapshot.lesson.id,
@@ -516,11 +559,14 @@ pub fn data(snapshot: &Snapshot) -> Option<String> {
         group_of: &space.group_of,
         heads: (0..architecture.heads()).map(|head| HeadData::of(&labels, architecture, head)).collect(),
         steps: Step::ALL.map(Step::name),
-        rules: (0..architecture.heads()).map(|head| reader.rules_of_pairs(head)).collect::<Option<_>>()?,
+        cards,
+        formulas: formulas.iter().map(|latex| mathml(latex, false)).collect(),
+        whole: by_name(&cards::WHOLE),
+        results: by_name(&cards::RESULTS),
+        rest: Rest::of(model),
         asked: Asked::of(model),
         keepers: keepers(snapshot).map(|id| section_id(id)).collect(),
         hidden: HIDDEN,
-        explanations: templates(),
         projection: ProjectionData {
             mean: Numbers(projection.mean().into()),
             axes: Tensor {

@@ -61,8 +61,8 @@ impl Writer<'_> {
         self.tensors.insert(name, tensor);
     }
 
-    /// The place of each block. Where there is a source, a layer of the decoder is a block of self-attention and one that
-    /// attends to the source.
+    /// Returns the place of each block. Where there is a source, a layer of the decoder is a block of self-attention
+    /// and one that attends to the source.
     fn places(&self) -> Vec<Place> {
         let architecture = &self.model.architecture;
         let sources = architecture.source_blocks.len();
@@ -132,7 +132,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The vectors before the first layer and after each, the last before the final norm.
+    /// Writes the vectors before the first layer and after each, the last before the final norm.
     fn states(&mut self, places: &[Place]) {
         let model = self.model;
         let activations = &model.sentence.activations;
@@ -180,7 +180,7 @@ impl Writer<'_> {
     }
 }
 
-/// Whether a head's weights are not the softmax of its scores.
+/// Returns whether a head's weights are not the softmax of its scores.
 fn replaces_weights(mode: &HeadMode<f32>) -> bool {
     matches!(mode, HeadMode::Uniform | HeadMode::Frozen(_) | HeadMode::Mean)
 }
@@ -207,12 +207,12 @@ fn mask(heads: &[HeadActivations<f32>]) -> Tensor {
     (vec![queries, keys], mask.collect())
 }
 
-/// The places of the tokens that a tokenizer added.
+/// Returns the places of the tokens that a tokenizer added.
 fn special(tokens: &[Token]) -> Vec<usize> {
     (0..tokens.len()).filter(|at| tokens[*at].is_added()).collect()
 }
 
-/// The word that each token is a piece of; `None` of a model that reads whole words.
+/// Returns the word that each token is a piece of; `None` of a model that reads whole words.
 fn words(tokens: &[Token]) -> Option<Vec<Option<usize>>> {
     let pieces = tokens.iter().map(|token| token.piece.as_ref());
     pieces.map(|piece| piece.map(|piece| piece.word)).collect()

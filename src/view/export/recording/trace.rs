@@ -117,7 +117,7 @@ impl Writer<'_> {
         Ok(map)
     }
 
-    /// The form of each attention, as far as it was recorded.
+    /// Returns the form of each attention, as far as it was recorded.
     fn blocks(&self) -> Result<Vec<Value>, Refusal> {
         self.text.attentions.iter().map(|attention| self.block(attention)).collect()
     }
@@ -170,7 +170,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// The hidden states before and after an attention's layer, where they are those of the block.
+    /// Returns the hidden states before and after an attention's layer, where they are those of the block.
     fn around(&self, attention: &Attention) -> [Option<(&usize, &FileTensor)>; 2] {
         let states = self.states(attention.side);
         let has = |side: Side| self.text.attentions.iter().any(|one| (one.side, one.layer) == (side, attention.layer));
@@ -184,8 +184,8 @@ impl Writer<'_> {
         if side == Side::Encoder { &self.text.source_states } else { &self.text.states }
     }
 
-    /// The name of the state after a layer. Where the model's final norm was applied to the last state, it is no block's output;
-    /// that of an encoder has no name in a trace.
+    /// Returns the name of the state after a layer. Where the model's final norm was applied to the last state, it is
+    /// no block's output; that of an encoder has no name in a trace.
     fn name_of_output(&self, side: Side, layer: usize, block: usize) -> Option<String> {
         let about = &self.text.about;
         let is_last = self.states(side).keys().next_back() == Some(&layer);
@@ -228,7 +228,7 @@ impl Writer<'_> {
     }
 }
 
-/// The number that all of them are, or all of them.
+/// Returns one number if all are equal, or else all of them.
 fn one_or_all(numbers: &[f64]) -> Value {
     match numbers {
         [first, rest @ ..] if rest.iter().all(|number| number == first) => json!(first),

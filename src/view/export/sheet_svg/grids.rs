@@ -148,7 +148,7 @@ impl Drawing {
         self.body.push_str("</g></g>");
     }
 
-    /// The names of rows and columns; of so many that they would cover each other, every few.
+    /// Writes the names of rows and columns; of so many that they would cover each other, every few.
     fn names(&mut self, grid: &Grid, plan: &GridPlan) {
         let every = (FONT_SIZE / plan.cell).ceil().max(1.0) as usize;
         let ink = colour("ink-soft");
@@ -171,7 +171,7 @@ impl Drawing {
         self.body.push_str("</g>");
     }
 
-    /// The numbers as the window writes them; all of their digits are the title of each.
+    /// Writes the numbers as the window writes them; all of their digits are the title of each.
     fn numbers(&mut self, grid: &Grid, plan: &GridPlan) {
         self.body.push_str("<g text-anchor=\"middle\">");
         let ramp = Ramp::of(grid.scale);
@@ -294,7 +294,7 @@ impl Drawing {
     }
 }
 
-/// The cells of a grid, as one path for each colour.
+/// Writes the cells of a grid, as one path for each colour.
 fn cells(body: &mut String, grid: &Grid, [rows, cols]: [usize; 2], cell: f32) {
     /// Between cells that are not small.
     const BETWEEN: f32 = 1.0;
@@ -351,7 +351,7 @@ fn hex([red, green, blue]: [u8; 3]) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-/// Ink that can be read on a colour.
+/// Returns the ink that can be read on a colour.
 fn ink_on([red, green, blue]: [u8; 3]) -> &'static str {
     /// Below it, white letters have the greater contrast.
     const DARK: f32 = 150.0;

@@ -36,7 +36,7 @@ pub struct MapLayout {
     pub is_upright: bool,
 }
 
-/// The name of a row or a column, as far as it is shown.
+/// Returns the name of a row or a column, as far as it is shown.
 pub fn label(name: &str) -> String {
     cut(name, LETTERS)
 }
@@ -80,8 +80,8 @@ impl MapLayout {
     }
 }
 
-/// How many maps stand beside each other: as many as fit with a number in every cell, or more where only then all are
-/// in sight at once.
+/// Returns how many maps stand beside each other: as many as fit with a number in every cell, or more where only then
+/// all are in sight at once.
 pub fn maps_beside(ui: &Ui, grids: &[Grid]) -> usize {
     let most = |of: &dyn Fn(&Grid) -> usize| grids.iter().map(of).max().unwrap_or(0) as f32;
     let rows_widest = widest(ui, grids.iter().flat_map(|grid| &*grid.rows));

@@ -9,12 +9,12 @@ use egui::{Align2, Pos2, Response, Ui, WidgetInfo, WidgetType};
 
 use super::layout::label;
 
-/// The row of the chosen query. The rows of the source's own heads are no tokens of the stage.
+/// Returns the row of the chosen query. The rows of the source's own heads are no tokens of the stage.
 pub fn query_row(map: &HeadMap, selection: &Selection) -> Option<usize> {
     selection.query.filter(|_| !map.is_of_source).and_then(|query| map.row_of(query))
 }
 
-/// Sentences of a map's queries and keys.
+/// Returns the sentences to which a map's queries and keys belong.
 pub fn sides_of(map: &HeadMap) -> (Side, Side) {
     (Side::of_source(map.is_of_source), Side::of_source(map.keys_are_source))
 }

@@ -71,7 +71,7 @@ fn show_query(ui: &Ui, before: Option<usize>, after: Option<usize>, rows: &[Rect
     }
 }
 
-/// A map with its title. Returns where its lit row lies.
+/// Draws a map with its title. Returns where its lit row lies.
 fn grid_ui(ui: &mut Ui, grid: &Grid, room: MapRoom, cx: &mut SheetContext) -> Option<Rect> {
     let palette = Palette::of(ui.visuals().dark_mode);
     title_ui(ui, grid, palette);
@@ -141,7 +141,7 @@ fn paint(ui: &Ui, grid: &Grid, heat: &Heat, palette: &Palette) {
     }
 }
 
-/// The colour of a number.
+/// Returns the colour of a number.
 fn fill(grid: &Grid, value: f32, palette: &Palette) -> Color32 {
     let fill = match grid.scale {
         Scale::Share { hue, .. } => palette.weight(hue, grid.share(value)),
@@ -151,7 +151,7 @@ fn fill(grid: &Grid, value: f32, palette: &Palette) -> Color32 {
     if is_off { palette.raised.lerp_to_gamma(fill, OFF) } else { fill }
 }
 
-/// Target of the pointer, here or elsewhere: a word's row and column, or a pair's cell.
+/// Marks the target of the pointer, here or elsewhere: a word's row and column, or a pair's cell.
 fn paint_pointed(ui: &Ui, map: &HeadMap, heat: &Heat, hover: &Hover, palette: &Palette) {
     let (queries, keys) = sides_of(map);
     let rects = hover.at().into_iter().flat_map(|at| {
@@ -190,7 +190,7 @@ fn lead(ui: &Ui, grid: &Grid, heat: &Heat, response: &Response, zoom: &mut usize
     response.has_focus().then_some(cursor)
 }
 
-/// The size of the cells after the keys of this frame.
+/// Returns the size of the cells after the keys of this frame.
 fn zoomed(ui: &Ui, zoom: usize) -> usize {
     let pressed = |key| usize::from(ui.input_mut(|input| input.consume_key(Modifiers::NONE, key)));
     let larger = pressed(Key::Plus) + pressed(Key::Equals);

@@ -141,7 +141,8 @@ fn text_ui(
     }
 }
 
-/// The place of a run before it is laid out. Generous: marks and code of many lines reach far from the first baseline.
+/// Returns the place of a run before it is laid out. Generous: marks and code of many lines reach far from the first
+/// baseline.
 fn reach_of(text: &str, format: &RunFormat, width: f32, baseline: Pos2) -> Rect {
     let rows_of = |line: &str| 1.0 + (line.chars().count() as f32 * format.size / format.wrap).floor();
     let rows = text.lines().map(rows_of).sum::<f32>().max(1.0);

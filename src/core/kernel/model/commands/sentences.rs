@@ -31,7 +31,7 @@ impl LessonModel {
         Ok(())
     }
 
-    /// Another stretch of the recorded text that is shown.
+    /// Returns the sentence of another stretch of the recorded text.
     fn stretch(&self, first: usize) -> Result<Sentence, String> {
         let Some(place) = &self.pass.sentence().recorded else {
             return Err("only a recorded text is shown in stretches".to_owned());

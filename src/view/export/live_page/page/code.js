@@ -1,7 +1,7 @@
 // Checks of exercises that are solved without code: an interpreter for the part of the code cells' language that
 // lessons use in checks, over the live tensors: numbers, words, tensors and their entries, `let`, `if`, `for`,
-// comparisons, arithmetic with `@`, and the functions below. It gives the same results as the program, and refuses
-// everything else with a message.
+// comparisons, arithmetic with `@`, and the functions below. The program has parsed the text into a tree: a node is an
+// array of an operation and its operands. The results are those of the program; everything else is refused with a message.
 "use strict";
 
 const Code = (() => {
@@ -15,182 +15,6 @@ const Code = (() => {
   function charge(count) {
     entries += count;
     if (!(entries <= ENTRIES_MAX)) throw new Error("the check takes too long");
-  }
-
-  const TOKEN = /\s+|\/\/[^\n]*|(\d+(?:\.\d+)?(?:e[+-]?\d+)?)|("(?:[^"\\]|\\.)*"|`[^`]*`)|([A-Za-z_]\w*)|(\.\.=?|&&|\|\||[=!<>+\-*/]=|[-+*/%@=<>!()[\]{};,.])/gy;
-  const ESCAPES = { n: "\n", t: "\t", r: "\r", '"': '"', "\\": "\\" };
-  /** Keywords of the language that this interpreter does not support. */
-  const UNREAD = ["fn", "return", "throw", "while", "loop", "do", "switch", "break", "continue", "const", "import", "try", "in", "and", "or", "not"];
-
-  /** Returns the text between quotes. */
-  function quoted(text) {
-    if (text.startsWith("`")) {
-      if (text.includes("${")) throw new Error("texts with code in them are not read here");
-      return text.slice(1, -1);
-    }
-    return text.slice(1, -1).replace(/\\(.)/gs, (_, sign) => {
-      if (!(sign in ESCAPES)) throw new Error(`\\${sign} is not read here`);
-      return ESCAPES[sign];
-    });
-  }
-
-  /** Reads a whole number as a bigint, and another number as a double. */
-  function numeral(text) {
-    return /^\d+$/.test(text) ? whole(BigInt(text)) : Number(text);
-  }
-
-  function tokens(text) {
-    const found = [];
-    TOKEN.lastIndex = 0;
-    while (TOKEN.lastIndex < text.length) {
-      const at = TOKEN.lastIndex;
-      const match = TOKEN.exec(text);
-      if (!match) throw new Error(`unreadable at ${text.slice(at, at + 12)}`);
-      const [, number, string, name, sign] = match;
-      if (number !== undefined) found.push({ kind: "number", value: numeral(number) });
-      else if (string !== undefined) found.push({ kind: "text", value: quoted(string) });
-      else if (name !== undefined) found.push({ kind: name === "in" || !UNREAD.includes(name) ? "name" : unread(name), value: name });
-      else if (sign !== undefined) found.push({ kind: "sign", value: sign });
-    }
-    return found;
-  }
-
-  function unread(name) {
-    throw new Error(`${name} is not read here`);
-  }
-
-  /** The precedence of operators. */
-  const BINDS = { "||": 1, "&&": 2, "==": 3, "!=": 3, "<": 4, ">": 4, "<=": 4, ">=": 4, "..": 5, "+": 6, "-": 6, "*": 7, "/": 7, "%": 7, "@": 7 };
-
-  /** Statements that need no semicolon after them. */
-  const ENDS_ITSELF = ["block", "if", "for"];
-
-  /** Parses a text into a syntax tree of nested arrays: an operation, then its operands. */
-  function parse(text) {
-    const all = tokens(text);
-    let at = 0;
-    const peek = (value) => at < all.length && all[at].kind !== "text" && all[at].value === value;
-    const take = (value) => peek(value) && Boolean(++at);
-    const need = (value) => {
-      if (!take(value)) throw new Error(`expected ${value}`);
-    };
-
-    function block(isWhole) {
-      const statements = [];
-      while (at < all.length && !peek("}")) {
-        if (take(";")) continue;
-        const next = statement();
-        statements.push(next);
-        // Only a last statement without a semicolon gives the block its value.
-        if (peek(";")) statements.push(["nothing"]);
-        else if (!ENDS_ITSELF.includes(next[0]) && at < all.length && !peek("}")) throw new Error(`expected ; before ${all[at].value}`);
-      }
-      if (!isWhole) need("}");
-      else if (at < all.length) throw new Error(`unexpected ${all[at].value}`);
-      // A whole text has the value of its last statement even if a semicolon follows.
-      while (statements.length > 1 && isWhole && statements[statements.length - 1][0] === "nothing") statements.pop();
-      return [isWhole ? "whole" : "block", statements];
-    }
-
-    /** Reads the name that a statement defines. */
-    function given() {
-      const token = all[at++];
-      if (!token || token.kind !== "name") throw new Error("expected a name");
-      return token.value;
-    }
-
-    function statement() {
-      if (take("let")) {
-        const name = given();
-        need("=");
-        return ["let", name, expression(0)];
-      }
-      if (take("for")) {
-        const name = given();
-        need("in");
-        const range = expression(0);
-        need("{");
-        return ["for", name, range, block(false)];
-      }
-      const left = expression(0);
-      for (const sign of ["+=", "-=", "*=", "/="]) {
-        if (take(sign)) return ["set", left, [sign[0], left, expression(0)]];
-      }
-      return take("=") ? ["set", left, expression(0)] : left;
-    }
-
-    function expression(binds) {
-      let left = unary();
-      while (at < all.length && all[at].kind === "sign" && BINDS[all[at].value] > binds) {
-        const sign = all[at++].value;
-        const isOpen = sign === ".." && (peek("]") || peek(","));
-        left = [sign, left, isOpen ? null : expression(BINDS[sign])];
-        // Both sides are checked, because the program also checks a side that is never evaluated.
-        if (sign === "&&" || sign === "||") left.slice(1).forEach(checkTruth);
-      }
-      return left;
-    }
-
-    function checkTruth([kind, literal]) {
-      if (kind === "value" && typeof literal !== "boolean") throw new Error(`${literal} is neither true nor false`);
-    }
-
-    function unary() {
-      if (take("-")) return ["negative", unary()];
-      if (take("!")) return ["not", unary()];
-      if (take("..")) {
-        if (!peek("]") && !peek(",")) throw new Error("a range needs a beginning");
-        return ["all"];
-      }
-      return postfix(primary());
-    }
-
-    function list(end) {
-      const items = [];
-      while (!take(end)) {
-        items.push(expression(0));
-        if (!take(",") && !peek(end)) throw new Error(`expected ${end}`);
-      }
-      return items;
-    }
-
-    function postfix(left) {
-      for (;;) {
-        if (take("[")) left = ["index", left, list("]")];
-        else if (left[0] === "name" && take("(")) left = ["call", left[1], list(")")];
-        else if (peek(".") && all[at + 1] && all[at + 1].value === "T") {
-          at += 2;
-          left = ["call", "T", [left]];
-        } else return left;
-      }
-    }
-
-    function primary() {
-      const token = all[at++];
-      if (!token) throw new Error("it ends too early");
-      if (token.kind === "number" || token.kind === "text") return ["value", token.value];
-      if (token.value === "(") {
-        const inner = expression(0);
-        need(")");
-        return inner;
-      }
-      if (token.value === "[") return ["list", list("]")];
-      if (token.value === "{") return block(false);
-      if (token.value === "true" || token.value === "false") return ["value", token.value === "true"];
-      if (token.value === "if") {
-        const test = expression(0);
-        need("{");
-        const then = block(false);
-        if (!take("else")) return ["if", test, then, ["nothing"]];
-        if (peek("if")) return ["if", test, then, primary()];
-        need("{");
-        return ["if", test, then, block(false)];
-      }
-      if (token.kind !== "name") throw new Error(`unexpected ${token.value}`);
-      return ["name", token.value];
-    }
-
-    return block(true);
   }
 
   // A value is a whole number (a bigint), a number, a text, true or false, a list, a range, or a tensor: its shape, its
@@ -574,10 +398,14 @@ const Code = (() => {
       if (++steps > STEPS_MAX) throw new Error("the check takes too long");
       const [kind, a, b, c] = node;
       switch (kind) {
+        case "unread":
+          throw new Error(a);
         case "nothing":
           return undefined;
         case "value":
           return a;
+        case "whole number":
+          return BigInt(a);
         case "all":
           return ALL;
         case "list":
@@ -668,23 +496,23 @@ const Code = (() => {
   /** Checks an exercise. Returns for each case whether it is right, its value, and the expected value. */
   function tried({ cases, check, value, expected }, state) {
     const live = liveNames(state);
-    return (cases.length > 0 ? cases : [""]).map((setup) => {
+    return (cases.length > 0 ? cases : [["nothing"]]).map((setup) => {
       const given = new Map();
-      run(parse(setup), given, live);
-      const of_ = (text) => {
+      run(setup, given, live);
+      const of_ = (tree) => {
         try {
-          return text ? run(parse(text), new Map(given), live) : undefined;
+          return tree ? run(tree, new Map(given), live) : undefined;
         } catch (fault) {
           return undefined;
         }
       };
       const wanted = of_(expected);
-      return { isRight: run(parse(check), new Map(given), live) === true, value: of_(value), expected: wanted === undefined ? given.get("expected") : wanted };
+      return { isRight: run(check, new Map(given), live) === true, value: of_(value), expected: wanted === undefined ? given.get("expected") : wanted };
     });
   }
 
-  /** Evaluates a text over the live tensors; throws an error if it is wrong or not supported. */
-  const evaluate = (text, state) => run(parse(text), new Map(), liveNames(state));
+  /** Evaluates a tree over the live tensors; throws an error if it is wrong or not supported. */
+  const evaluate = (tree, state) => run(tree, new Map(), liveNames(state));
 
   return { tried, evaluate, isTensor };
 })();

@@ -168,7 +168,7 @@ const Engine = (() => {
     return own.find((config) => config.attends_to !== "source") || own[0];
   };
 
-  /** The masks that the reader's mask changes, or takes the place of the blocks' with. */
+  /** Returns the masks that the reader's mask starts from: the blocks' own, or those that replace them. */
   const baseOf = (mask) => (mask == null ? "layers" : Array.isArray(mask) ? mask.base || "layers" : mask);
 
   /**
@@ -282,9 +282,6 @@ const Engine = (() => {
   /** Returns the factor of a head's mix. */
   const gainOf = (mode) => (mode === "Off" ? 0 : mode.Gain === undefined ? 1 : mode.Gain);
 
-  /** Returns whether a head's weights are the softmax of its scores. */
-  const isSoftmax = (mode) => mode !== "Uniform" && mode !== "Mean" && !mode.Frozen;
-
   /** Returns X W_O^h, or X in the head's columns if there is no output projection. */
   function throughOutput(model, config, block, own, x) {
     const first = own * config.d_v;
@@ -340,8 +337,7 @@ const Engine = (() => {
       const mode = modeOf(changes, firstHead + h);
       const removed = (i, j) => isRemoved(changes, firstHead + h, i, j);
       const head = attention(config, step.sees, removed, mode, config.distances && favour ? row(favour, h) : null, parts);
-      head.gain = gainOf(mode);
-      head.isSoftmax = isSoftmax(mode);
+      Object.assign(head, { mode, removed, gain: gainOf(mode) });
       // V_hj W_O^h times the head's gain: the contribution of key j through this head, before multiplication by its
       // weight.
       head.moved = throughOutput(model, config, number, h, head.value);
@@ -408,21 +404,42 @@ const Engine = (() => {
       Score: (head, i, j) => get(head.scores, i, j),
       Exponential: power,
       RowSum: (head, i) => Array.from(row(head.scores, i), (_, j) => power(head, i, j)).reduce((a, b) => a + b, 0),
+      Weight: (head, i, j) => get(head.weights, i, j),
       Term: (head, i, j, d) => contribution(head, i, j)[d],
+      Arrow: (head, i, j, d) => arrow(head.step, head, i, j)[d],
+      HeadLength: (head, i) => norm(added(head, i)),
     };
+    const ofBlocks = { Input: ({ input }, i, d) => get(input, i, d), Output: ({ output }, i, d) => get(output, i, d) };
     const found = pass.heads[own];
+    const scoresOf = (i) => Array.from(row(found.scores, i));
+    const isByHand = () => found.mode === "Uniform" || found.mode === "Mean" || Boolean(found.mode.Frozen);
     const { config } = found.step;
     const settings = {
       temperature: () => found.temperature,
       keywidth: () => (config.scaled ? config.d_k : 1),
       mask: ({ i, j }) => (get(found.scores, i, j) === -Infinity ? -Infinity : 0),
       gain: () => found.gain,
+      seen: ({ i }) => scoresOf(i).filter((score) => score !== -Infinity).length,
+      queries: () => found.scores.rows,
+      unseen: ({ i }) => scoresOf(i).filter((score) => score === -Infinity).length,
+    };
+    const facts = {
+      hidden: ({ i, j }) => get(found.scores, i, j) === -Infinity,
+      removed: ({ i, j }) => found.removed(i, j),
+      lacksEdges: ({ i }) => scoresOf(i).some((_, j) => found.removed(i, j)),
+      uniform: () => found.mode === "Uniform",
+      mean: () => found.mode === "Mean",
+      frozen: () => Boolean(found.mode.Frozen),
+      seesNothing: ({ i }) => !isByHand() && largest(found, i) === -Infinity,
     };
     return {
-      entry: (quantity, head, index) => entries[quantity](pass.heads[head], ...index),
+      facts,
+      words: { mask: ({ i, j }) => found.step.hides(i, j) },
+      entry: (quantity, number, index) =>
+        quantity in ofBlocks ? ofBlocks[quantity](pass.blocks[number], ...index) : entries[quantity](pass.heads[number], ...index),
       setting: (name, bound) => settings[name](bound),
-      // Keys are as many as the sentence has words; what else is counted is the model's.
-      count: (letter) => ("jkl".includes(letter) ? found.scores.cols : null),
+      // Queries and keys are as many as the sentence has words; what else is counted is the model's.
+      count: (letter) => (letter === "q" ? found.scores.rows : "jkl".includes(letter) ? found.scores.cols : null),
     };
   }
 
@@ -541,6 +558,7 @@ const Engine = (() => {
       heads += config.heads;
       pass.blocks.push(step);
     });
+    pass.memory = z;
     const gain = tensor(model, "γ_Y");
     pass.output = gain ? normed(model, gain, tensor(model, "β_Y"), y).y : y;
     pass.logits = logits(model, pass.output);
@@ -560,6 +578,7 @@ const Engine = (() => {
     if (pass.source) {
       all["E[source]"] = shown(statics(pass.source));
       all["X[source]"] = shown(pass.sourceInput);
+      all["output[source]"] = shown(pass.memory);
     }
     all["E[tokens]"] = shown(statics(pass.tokens));
     if (pass.embedded) all.embedded = shown(pass.embedded);
@@ -584,5 +603,5 @@ const Engine = (() => {
     return all;
   }
 
-  return { row, get, dot, norm, order, softmax, seesIn, firstOf, baseOf, isRemoved, modeOf, gainOf, forward, reading, tensors, contribution, added, arrow, rows };
+  return { row, get, dot, norm, order, softmax, seesIn, firstOf, baseOf, modeOf, gainOf, forward, reading, tensors, contribution, added, arrow, rows };
 })();

@@ -85,5 +85,28 @@ const Frame = (() => {
     show();
   }
 
-  return { $, root, themes, tabs, timeline };
+  /** Begins a page: the model appears, with the stage if the page has points, and its theme. */
+  function begin(data, hasStage) {
+    root.classList.add("live");
+    $("lab").hidden = false;
+    Colors.refresh();
+    const state = State.create(data);
+    const redraws = [];
+    const theme = themes(() => redraws.forEach((redraw) => redraw()));
+    theme.show();
+    const stage = hasStage && Stage.create($("lab-stage"), state, (isFlat) => $("stage-flat").setAttribute("aria-pressed", String(isFlat)));
+    if (stage) {
+      $("stage-flat").addEventListener("click", stage.flat);
+      $("stage-home").addEventListener("click", stage.home);
+      $("stage-in").addEventListener("click", () => stage.zoom(90));
+      $("stage-out").addEventListener("click", () => stage.zoom(-90));
+      redraws.push(stage.redraw);
+    }
+    const sentence = Sentence.create($("lab-sentence"), state);
+    redraws.push(sentence.look);
+    document.fonts.ready.then(() => redraws.forEach((redraw) => redraw()));
+    return { state, stage, theme, redraws, say: (text) => ($("lab-said").textContent = text) };
+  }
+
+  return { $, root, begin, tabs, timeline };
 })();

@@ -22,15 +22,6 @@
     return { number, firstHead, input, output, config: block, isOfSource: block.is_of_source, heads: matrices.map((matrix) => ({ weights: matrix, scores })) };
   }
 
-  /** Returns the key with the largest weight. A weight that could not be read is not a number. */
-  function strongest(weights) {
-    let best = 0;
-    weights.forEach((weight, key) => {
-      if (Number.isFinite(weight) && !(weight <= weights[best])) best = key;
-    });
-    return best;
-  }
-
   /** Returns what draws the weights of the chosen token over the patches: the picture is seen where the token looks. */
   function patchesOf(canvas, state) {
     const { rows, columns, tokens, picture } = state.data.grid;
@@ -120,45 +111,26 @@
   }
 
   function begin() {
-    const state = State.create(read($("attune-data").textContent));
-    const { data, actions } = state;
-    const say = (text) => ($("lab-said").textContent = text);
-    root.classList.add("live", "given");
-    $("lab").hidden = false;
-    Colors.refresh();
-    const redraws = [];
-    const theme = Frame.themes(() => redraws.forEach((redraw) => redraw()));
-    theme.show();
+    const data = read($("attune-data").textContent);
+    root.classList.add("given");
     const hasPoints = data.points.length > 0;
     document.querySelectorAll("#lab .of-points").forEach((part) => (part.hidden = !hasPoints));
-    const stage = hasPoints && Stage.create($("lab-stage"), state, (isFlat) => $("stage-flat").setAttribute("aria-pressed", String(isFlat)));
-    const sentence = Sentence.create($("lab-sentence"), state);
+    const { state, stage, theme, redraws, say } = Frame.begin(data, hasPoints);
+    const { actions } = state;
     const maps = Maps.create($("panel-maps"), state);
     const attention = Attention.create($("panel-attention"), state);
-    if (stage) {
-      Frame.timeline(state, stage, stepSaid);
-      $("stage-flat").addEventListener("click", stage.flat);
-      $("stage-home").addEventListener("click", stage.home);
-      $("stage-in").addEventListener("click", () => stage.zoom(90));
-      $("stage-out").addEventListener("click", () => stage.zoom(-90));
-      redraws.push(stage.redraw);
-    }
+    if (stage) Frame.timeline(state, stage, stepSaid);
     const open = Frame.tabs(() => $("panel-attention").hidden || attention.build());
-    redraws.push(sentence.look, maps.redraw, attention.build);
-    document.fonts.ready.then(() => redraws.forEach((redraw) => redraw()));
     const drawPatches = data.grid ? patchesOf($("lab-patches"), state) : () => {};
-    redraws.push(drawPatches);
+    redraws.push(maps.redraw, attention.build, drawPatches);
     const tell = () => {
-      const head = state.pass.heads[state.head];
-      const row = Math.min(state.query, head.weights.rows - 1);
-      const weights = Array.from(Engine.row(head.weights, row));
-      const key = state.key === null ? strongest(weights) : state.key;
+      const { query, key, weight } = actions.chosen();
       const most = state.key === null ? " most" : "";
-      const [query, looked] = [actions.queriesOf(state.head)[row], actions.keysOf(state.head)[key]];
-      const weight = Number.isFinite(weights[key]) ? weights[key].toFixed(3) : "which could not be read";
-      $("lab-result").textContent = `${data.heads[state.head].title}: ${query} looks${most} at ${looked}, ${weight}`;
+      const told = Number.isFinite(weight) ? weight.toFixed(3) : "which could not be read";
+      $("lab-result").textContent = `${data.heads[state.head].title}: ${query} looks${most} at ${key}, ${told}`;
       say($("lab-result").textContent);
       $("lab-link").href = addressOf(state);
+      const head = state.pass.heads[state.head];
       const answers = (!head.step.isOfSource && data.answers[Math.min(state.query, data.answers.length - 1)]) || [];
       $("lab-answers").hidden = answers.length === 0;
       $("lab-answers").textContent = `Answers: ${answers.map(([name, share]) => `${name} ${Math.round(100 * share)} %`).join(", ")}`;

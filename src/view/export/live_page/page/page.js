@@ -2,7 +2,7 @@
 "use strict";
 
 (() => {
-  const { $, root } = Frame;
+  const { $ } = Frame;
 
   /** The number of likelihoods that are listed. */
   const ANSWERS = 5;
@@ -150,16 +150,7 @@
   }
 
   function begin() {
-    const state = State.create(Data.read($("attune-data").textContent));
-    const say = (text) => ($("lab-said").textContent = text);
-    root.classList.add("live");
-    $("lab").hidden = false;
-    Colors.refresh();
-    const redraws = [];
-    const theme = Frame.themes(() => redraws.forEach((redraw) => redraw()));
-    theme.show();
-    const stage = Stage.create($("lab-stage"), state, (isFlat) => $("stage-flat").setAttribute("aria-pressed", String(isFlat)));
-    const sentence = Sentence.create($("lab-sentence"), state);
+    const { state, stage, theme, redraws, say } = Frame.begin(Data.read($("attune-data").textContent), true);
     const attention = Attention.create($("panel-attention"), state);
     const provenance = Provenance.create($("panel-number"), state);
     Provenance.tell($("lab-result"), state);
@@ -174,12 +165,7 @@
     Prose.create(document.querySelector("main"), state);
     const shows = { "panel-attention": attention.build, "panel-number": provenance.show, "panel-weights": weights.show, "panel-answers": showAnswers };
     const open = Frame.tabs(() => Object.keys(shows).forEach((id) => $(id).hidden || shows[id]()));
-    redraws.push(stage.redraw, sentence.look, attention.build, weights.show, ribbons.redraw);
-    document.fonts.ready.then(() => redraws.forEach((redraw) => redraw()));
-    $("stage-flat").addEventListener("click", stage.flat);
-    $("stage-home").addEventListener("click", stage.home);
-    $("stage-in").addEventListener("click", () => stage.zoom(90));
-    $("stage-out").addEventListener("click", () => stage.zoom(-90));
+    redraws.push(attention.build, weights.show, ribbons.redraw);
     $("lab-fold").addEventListener("click", ({ target }) => {
       const isOpen = target.getAttribute("aria-expanded") !== "true";
       target.setAttribute("aria-expanded", String(isOpen));
@@ -188,11 +174,8 @@
     /** The last announcement about the chosen word, for screen readers. */
     let told = "";
     state.actions.on("view", () => {
-      const head = state.pass.heads[state.head];
-      const row = Math.min(state.query, head.weights.rows - 1);
-      const weightsOf = Array.from(Engine.row(head.weights, row));
-      const best = weightsOf.indexOf(Math.max(...weightsOf));
-      const text = `${state.actions.queriesOf(state.head)[row]} looks most at ${state.actions.keysOf(state.head)[best]} in ${state.data.heads[state.head].title}.`;
+      const { query, keys, strongest } = state.actions.chosen();
+      const text = `${query} looks most at ${keys[strongest]} in ${state.data.heads[state.head].title}.`;
       if (text !== told) say((told = text));
     });
     const { given, wrong } = fromAddress(state, { own, theme, open, numbers: showNumbers });

@@ -27,10 +27,8 @@ const Ribbons = (() => {
   /** Returns the lines of a step and the text below them; null for a step that shows nothing. */
   function card(state, at) {
     const head = state.pass.heads[state.head];
-    const i = Math.min(state.query, head.weights.rows - 1);
-    const [query, keys] = [state.actions.queriesOf(state.head)[i], state.actions.keysOf(state.head)];
+    const { i, j, query, keys } = state.actions.chosen();
     const [weights, scores] = [head.weights, head.scores].map((matrix) => Array.from(Engine.row(matrix, i)));
-    const j = state.key !== null && state.key < keys.length ? state.key : order(weights)[0];
     const [q, k] = [Engine.row(head.query, i), Engine.row(head.key, j)];
     const products = keys.map((_, key) => Engine.dot(q, Engine.row(head.key, key)));
     const ofQuery = (isMade) => vector(`q ${query}`, `q(${query})`, q, "query", isMade);

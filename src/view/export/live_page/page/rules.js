@@ -21,8 +21,10 @@ const Rules = (() => {
   const plain = (x) => String(Number(x.toPrecision(DIGITS))).replace("-", "−");
 
   const FUNCTIONS = { exp: Math.exp, tanh: Math.tanh, root: Math.sqrt, square: (x) => x * x, sin: Math.sin, cos: Math.cos };
-  /** Settings that change nothing with another value than 1. */
-  const NEUTRAL = { mask: 0 };
+  /** Settings that change nothing with another value than 1, or that always count. */
+  const NEUTRAL = { mask: 0, seen: null, unseen: null, queries: null };
+
+  const rounded = (x) => x.toFixed(3).replace("-", "−");
 
   const parts = (rule) => Object.entries(rule)[0];
   const sum = (all) => all.reduce((total, x) => total + x, 0);
@@ -60,7 +62,7 @@ const Rules = (() => {
   /** A setting that changes nothing. */
   function isNeutral(rule, bound, of) {
     const [kind, part] = parts(rule);
-    if (kind === "number") return part.setting != null && of.setting(part.setting, bound) === (NEUTRAL[part.setting] ?? 1);
+    if (kind === "number") return part.setting != null && of.setting(part.setting, bound) === (part.setting in NEUTRAL ? NEUTRAL[part.setting] : 1);
     if (kind === "apply") return part[0] === "root" && isNeutral(part[1], bound, of);
     if (kind === "named") return isNeutral(part, bound, of);
     return kind === "product" && part.every((factor) => isNeutral(factor, bound, of));
@@ -117,11 +119,43 @@ const Rules = (() => {
     }
   }
 
-  /** `s = 0.437 / √3 = 0.252`; without the rule of a number that has none. */
-  function equation([symbol, rule], bound, of) {
-    const found = value(rule, bound, of);
-    return Number.isFinite(found) ? `${symbol} = ${text(rule, bound, of)} = ${written(found)}` : `${symbol} = ${written(found)}`;
+  /** Whether all of these conditions hold. */
+  const hold = (tests, bound, of) =>
+    tests.every((test) => {
+      const [kind, part] = parts(test);
+      if (kind === "fact") return of.fact(part, bound);
+      if (kind === "not") return !hold([part], bound, of);
+      const found = value(part[0], bound, of);
+      return kind === "equal" ? found === part[1] : found < part[1];
+    });
+
+  /** Returns the first of the choices `[conditions, choice]` of which the conditions hold. */
+  const chosen = (choices, bound, of) => choices.find(([when]) => hold(when, bound, of))[1];
+
+  /** Fills the slots of a clause; a name that is no slot stands for a word. */
+  const filled = ({ text, slots = [] }, bound, of) => {
+    const own = new Map(slots);
+    return text.replace(/\{(\w+)\}/g, (_, name) => (own.has(name) ? slot(own.get(name), bound, of) : of.word(name, bound)));
+  };
+
+  function slot(filling, bound, of) {
+    const [kind, part] = parts(filling);
+    if (kind !== "largest") return (kind === "rounded" ? rounded : plain)(value(part, bound, of));
+    const { over, most, each, between, rest } = part;
+    const all = instances(over, bound, of).map((at) => ({ at, size: value(over.of, at, of) })).sort((a, b) => b.size - a.size);
+    return all.slice(0, most).map(({ at }) => filled(each, at, of)).join(between) + (all.length > most ? rest : "");
   }
 
-  return { value, isNeutral, equation, written, plain };
+  /** The clauses that hold, with their slots filled. */
+  const spoken = (clauses, bound, of) => clauses.filter(({ when = [] }) => hold(when, bound, of)).map((clause) => filled(clause, bound, of));
+
+  /** `s = 0.437 / √3 = 0.252`; without the rule of a number that is given, or not finite. */
+  function equation({ symbol, rules }, bound, of, given) {
+    const rule = chosen(rules, bound, of);
+    const computed = value(rule, bound, of);
+    const shown = written(Number.isNaN(computed) ? given() : computed);
+    return Number.isFinite(computed) ? `${symbol} = ${text(rule, bound, of)} = ${shown}` : `${symbol} = ${shown}`;
+  }
+
+  return { value, chosen, spoken, equation, written, rounded };
 })();

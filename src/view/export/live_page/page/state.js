@@ -202,6 +202,19 @@ const State = (() => {
       /** Returns the next place at which the walk stops, and the one before. */
       stopAfter: (place) => (data.stops ? (data.stops.find((stop) => stop > place) ?? actions.end) : Math.floor(place) + 1),
       stopBefore: (place) => (data.stops ? (data.stops.findLast((stop) => stop < place) ?? 0) : Math.ceil(place) - 1),
+      /**
+       * Returns the chosen query and key of a head with their labels, by default the key that weighs most. A weight that could
+       * not be read is not a number.
+       */
+      chosen(head = state.head) {
+        const { weights } = state.pass.heads[head];
+        const [queries, keys] = [queriesOf(head), keysOf(head)];
+        const i = Math.min(state.query, weights.rows - 1);
+        const row = Engine.row(weights, i);
+        const strongest = row.reduce((best, weight, at) => (Number.isFinite(weight) && !(weight <= row[best]) ? at : best), 0);
+        const j = state.key !== null && state.key < keys.length ? state.key : strongest;
+        return { i, j, strongest, queries, keys, query: queries[i], key: keys[j], weight: row[j] };
+      },
       /** Returns the layer and the step that the walk is at or moving to, and the share of the step that is shown. */
       walked() {
         const layer = Math.min(Math.floor(Math.ceil(state.place) / steps.length), model.blocks.length - 1);

@@ -14,6 +14,7 @@
 //! the tokenizer does not know is left out, because it would only show how the model reads its unknown piece. The cells
 //! belong to the learner once they are written.
 
+mod links;
 pub mod translators;
 pub mod write;
 

@@ -14,7 +14,7 @@ use attune_engine::numerics::vectors::cosine;
 use crate::kernel::model::LessonModel;
 use crate::kernel::notebook::document::TourCell;
 use crate::kernel::sentence_pass::sentence::{SentenceFrame, lens};
-use crate::kernel::tour::write::{head_link, shown};
+use crate::kernel::tour::links::{head_link, sentence_link};
 use crate::kernel::values::sentence::Token;
 
 /// Least change of a mean cosine that is called a change.
@@ -205,7 +205,7 @@ fn writes(first: &Arc<str>) -> String {
          wrote it while you change weights and heads, so that you compare the same words; *Writing* in \
          [Answers](attune:panel/Answers) writes with your changed weights. Write `source ||| target` above the stage to \
          read a target of your own.",
-        shown(first)
+        sentence_link(first)
     )
 }
 

@@ -1,8 +1,6 @@
 //! The cells of a tour. Numbers are live expressions over the model's tensors, for the sentence to which the cell
 //! refers; layers are counted from 1, as in the window.
 
-use std::sync::Arc;
-
 use attune_engine::messages::counted;
 use attune_engine::numerics::activation::Activation;
 use attune_engine::numerics::attention::{AttentionConfig, Mask, Window};
@@ -15,6 +13,7 @@ use attune_engine::numerics::positions::Positions;
 
 use crate::kernel::model::LessonModel;
 use crate::kernel::notebook::document::TourCell;
+use crate::kernel::tour::links::{escaped, head_link, sentence_link};
 use crate::kernel::tour::{
     Findings, FoundHead, FoundHeads, FoundText, LikeliestAnswer, MapLine, Occurrence, Parting, TourSink, Turned,
     translators,
@@ -262,7 +261,7 @@ fn words_that_turn(found: &FoundText<Turned>) -> String {
          farthest: the cosine between this vector before the first layer and after the last layer is {}. The vector \
          of {} turns least; its cosine is {}. (A cosine of 1 means that a vector has not turned, and 0 means a right \
          angle.)",
-        shown(text),
+        sentence_link(text),
         word(tokens, *farthest),
         cosine(farthest),
         word(tokens, *least),
@@ -310,7 +309,7 @@ fn known_heads(FoundText { text, found, .. }: &FoundText<FoundHeads>) -> String 
          kind of token at least {:.0} % of its weight, and at least {TIMES_EVEN} times as much as if it gave all \
          tokens the same weight. The numbers are means over all tokens that have such a token to look at. Click a \
          head to open it.\n\n| head | looks at | weight | if all weights were equal |\n|---|---|---|---|\n{}\n\n{}",
-        shown(text),
+        sentence_link(text),
         100.0 * LEAST_WEIGHT,
         rows.join("\n"),
         other_heads(found),
@@ -344,11 +343,6 @@ fn link(head: &FoundHead) -> String {
     head_link(&format!("layer {}, head {}", head.block + 1, head.own + 1), head.head)
 }
 
-/// Returns a link that opens a head, counted over all layers.
-pub(super) fn head_link(name: &str, head: usize) -> String {
-    format!("[{name}](attune:attention/{})", head + 1)
-}
-
 fn looks_at(kind: HeadMeasure) -> &'static str {
     match kind {
         HeadMeasure::Previous => "the token before",
@@ -371,7 +365,7 @@ fn known_sinks(found: &FoundText<Vec<TourSink>>) -> String {
          Here is each sink, with its mean weight in the layer where this weight is largest:\n\n{}\n\nThe weights of \
          a head sum to 1 even where the head has nothing to look for. The usual explanation is that the head then \
          spends them where they add little. [All heads](<attune:panel/All heads>) can hide sinks.",
-        shown(&found.text),
+        sentence_link(&found.text),
         lines.join("\n")
     )
 }
@@ -402,10 +396,11 @@ fn two_senses(found: &FoundText<Parting>, layers: usize) -> String {
     let rows: Vec<String> = shown_after.map(row).collect();
     let texts: Vec<String> = match occurrences.map(|occurrence| occurrence.text) {
         [Some(a), Some(b), Some(c), Some(d)] => {
-            let pair = |one: &str, other: &str| format!("{} and {}", shown(&one.into()), shown(&other.into()));
+            let pair =
+                |one: &str, other: &str| format!("{} and {}", sentence_link(&one.into()), sentence_link(&other.into()));
             vec![format!("- one sense: {}", pair(a, c)), format!("- the other: {}", pair(b, d))]
         }
-        _ => vec![shown(text)],
+        _ => vec![sentence_link(text)],
     };
     // The first occurrence is in the text to which the cell refers in either case.
     let name = tokens[occurrences[0].at].text.to_lowercase();
@@ -442,7 +437,7 @@ fn answer(found: &FoundText<LikeliestAnswer>, model: &LessonModel, layers: usize
         "## What the model answers\n\n{}\n\n{asked} *{answer}*, with a probability of {{{{ {} | .3 }}}}. {lens} The \
          **logit lens** shows what the model would answer if it ended after an earlier layer; see *Layer by layer* \
          in [Answers](attune:panel/Answers).",
-        shown(text),
+        sentence_link(text),
         probability(answered),
     )
 }
@@ -475,7 +470,7 @@ fn find_a_head(found: &FoundText<LikeliestAnswer>, model: &LessonModel) -> Strin
         "**Find a head that the answer needs.** Put this sentence on the stage: {} Open \
          [Intervene](attune:panel/Intervene) and switch a head off. Read the probability of *{}* here, which is {{{{ \
          {} | .3 }}}} now, and switch the head on again. Which head lowers the probability most when it is off?",
-        shown(&found.text),
+        sentence_link(&found.text),
         escaped(&model.classes[found.found.class]),
         probability(&found.found)
     )
@@ -494,21 +489,9 @@ fn try_another_text(head: &FoundHead) -> String {
     )
 }
 
-/// Returns a link that puts a text on the stage.
-pub(super) fn shown(text: &Arc<str>) -> String {
-    let text = escaped(text);
-    format!("[*{text}*](<attune:sentence/{text}>)")
-}
-
 /// Returns a token with the label that it has on the stage.
 fn word(tokens: &[Token], at: usize) -> String {
     format!("*{}*", escaped(&token_labels(tokens)[at]))
-}
-
-/// Escapes a text so that Markdown shows exactly this text.
-fn escaped(text: &str) -> String {
-    let sign = |c: char| if c.is_ascii_punctuation() { format!("\\{c}") } else { c.to_string() };
-    text.chars().map(sign).collect()
 }
 
 #[cfg(test)]

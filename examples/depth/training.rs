@@ -26,7 +26,7 @@ use super::translation;
 
 pub const ENCODER_STEPS: usize = 10_500;
 pub const WRITER_STEPS: usize = 8_000;
-pub const TRANSLATOR_STEPS: usize = 5_000;
+pub const TRANSLATOR_STEPS: usize = 6_000;
 /// The number of sentences in a step.
 const BATCH: usize = 48;
 /// The largest learning rate of the encoder; the rate rises to it and then falls to 0.

@@ -36,10 +36,10 @@ impl Pair {
 
 /// The most insertions in a clause, clauses and words of a sentence of training. What has more is outside its templates.
 pub const INSERTIONS_MAX: usize = 3;
-pub const CLAUSES_MAX: usize = 4;
-pub const WORDS_MAX: usize = 24;
+pub const CLAUSES_MAX: usize = 5;
+pub const WORDS_MAX: usize = 32;
 /// More pieces than the longest sentence of training has in either language, the end included.
-pub const LONGEST: usize = 28;
+pub const LONGEST: usize = 36;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Gender {
@@ -95,8 +95,10 @@ const PLACES: &[Noun] = &[
     ("river", "rivers", "riv", A),
     ("village", "villages", "pobl", O),
 ];
-/// Words with two senses: the animal, and the thing, which has the other gender.
-const TWO_SENSES: &[(&str, &str, (&str, Gender), (&str, Gender))] = &[
+/// A sense of a word: its stem in the other language, which has a gender of its own.
+type Sense = (&'static str, Gender);
+/// Words with two senses, in both numbers: the animal, and the thing, which has the other gender.
+const TWO_SENSES: &[(&str, &str, Sense, Sense)] = &[
     ("bat", "bats", ("pipist", A), ("klub", O)),
     ("crane", "cranes", ("gru", A), ("elevat", O)),
     ("jaguar", "jaguars", ("tigr", O), ("makin", A)),

@@ -19,7 +19,6 @@ use attune_engine::pretrained::tokenizer as pretrained;
 use attune_engine::pretrained::tokenizer::Origin;
 use serde::{Deserialize, Serialize};
 
-use crate::kernel::sentence_pass::axes::Layers;
 use crate::kernel::sentence_pass::near::near;
 use crate::kernel::sentence_pass::recorded::{RecordedPass, RecordedPlace};
 use crate::kernel::targets::{Target, Targets};
@@ -251,7 +250,7 @@ pub(crate) fn lens(
     model: &AttentionModel<f32>,
     parameters: &Parameters<f32>,
 ) -> Option<Lens> {
-    Layers { model, parameters, scale: space.scale() }.lens(tower)
+    space.scale()?.lens_of_layers(tower, &model.architecture, parameters)
 }
 
 /// Returns the output of the last block; the norm after it is applied by the picture, if at all.

@@ -68,11 +68,13 @@ impl<'a> FoundTensors<'a> {
 
     /// Returns a tensor of a layer that the config does not mention. Leaving it out would change the model.
     fn beyond(&self, wanted: &[(TensorId, usize, usize)], config: &Config) -> Option<&'a str> {
-        let wanted: BTreeSet<TensorId> = wanted.iter().map(|(id, ..)| *id).collect();
+        let name_of = |id: TensorId| Some(&*self.of(id)?.1.name);
+        // Several blocks may read one tensor, of which the engine keeps one.
+        let wanted: BTreeSet<&str> = wanted.iter().filter_map(|(id, ..)| name_of(*id)).collect();
         let names = TensorName::ALL.iter().filter(|name| name.is_of_a_block());
         let blocks = config.architecture.numbered_blocks().count();
         let ids = names.flat_map(|name| (0..blocks).map(|block| name.of_block(block)));
-        ids.filter(|id| !wanted.contains(id)).find_map(|id| Some(&*self.of(id)?.1.name))
+        ids.filter_map(name_of).find(|name| !wanted.contains(name))
     }
 }
 

@@ -80,6 +80,13 @@ fn numbers_at_the_ends_of_single_precision_keep_their_bits() {
 }
 
 #[test]
+fn numbers_whose_bytes_are_letters_are_read_as_numbers() {
+    let numbers = [665.59845, -208.3209];
+    let found = again(&table(&["aa"], 2, &numbers, Vec::new()), Format::Word2VecBinary);
+    assert_eq!(bits(found.rows.flat()), bits(&numbers));
+}
+
+#[test]
 fn words_that_a_format_cannot_have_are_joined_and_counted() {
     let odd = table(&["New York", "", "tab\tword", "{"], 2, &[1.0; 8], Vec::new());
     for format in Format::ALL {

@@ -57,6 +57,20 @@ pub fn header(head: &[u8]) -> Option<Header> {
     })
 }
 
+/// Returns whether bytes are as many binary rows as a header promises, and nothing else.
+pub fn is_all_rows(bytes: &[u8], header: Header) -> bool {
+    let numbers = header.width.saturating_mul(NUMBER_BYTES);
+    let mut rest = bytes;
+    let mut rows = 0;
+    while let Some(word) = rest.iter().position(|byte| *byte == b' ')
+        && let Some(behind) = rest[word + 1..].get(numbers..)
+    {
+        rest = behind.strip_prefix(b"\n").unwrap_or(behind);
+        rows += 1;
+    }
+    rest.is_empty() && rows == header.rows
+}
+
 /// Reads a file in the binary format.
 ///
 /// # Errors

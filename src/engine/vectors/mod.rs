@@ -763,7 +763,7 @@ fn read_source(mut source: Source, path: &Path, watch: Watch<'_>) -> Result<Vect
         return fast_text::read(source, watch);
     }
     match binary::header(head) {
-        Some(header) if !text::is_text(&head[header.bytes..], header.width) => binary::read(source, header, watch),
+        Some(header) if !text::is_text(&head[header.bytes..], header) => binary::read(source, header, watch),
         header => text::read(source, header, path, watch),
     }
 }

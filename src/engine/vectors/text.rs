@@ -7,7 +7,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::binary::Header;
+use super::binary::{self, Header};
 use super::layout::{self, Layout, trimmed};
 use super::metadata::metadata_beside;
 use super::source::{AHEAD_MAX, Source};
@@ -15,8 +15,9 @@ use super::{Builder, Column, Format, Place, SNIFFED_BYTES, Table, Vectors, Watch
 use crate::pretrained::load::LoadStopped;
 
 /// Returns whether text follows a header, and not binary numbers: UTF-8 without control characters, or another encoding
-/// in which most letters are ASCII.
-pub fn is_text(after_header: &[u8], width: usize) -> bool {
+/// in which most letters are ASCII. The bytes of a few numbers may be letters, too: without a line of numbers, a file that
+/// is as long as its binary rows has no text.
+pub fn is_text(after_header: &[u8], header: Header) -> bool {
     const LOOKED_AT: usize = 4096;
     let start = &after_header[..after_header.len().min(LOOKED_AT)];
     let is_control = |byte: &u8| *byte < b' ' && !byte.is_ascii_whitespace() || *byte == 0x7f;
@@ -27,7 +28,7 @@ pub fn is_text(after_header: &[u8], width: usize) -> bool {
     };
     let plain = start.iter().filter(|byte| byte.is_ascii()).count();
     let has_letters = !start.iter().any(is_control) && (is_utf_8 || 4 * plain > 3 * start.len());
-    has_letters || layout::has_row(after_header, width)
+    layout::has_row(after_header, header.width) || has_letters && !binary::is_all_rows(after_header, header)
 }
 
 /// Reads a text format.

@@ -542,7 +542,9 @@ const Engine = (() => {
     const { tokens, source } = sequences(model, words);
     const start = embedded(model, tokens, segments);
     const pass = { tokens, source, embedded: start.summed, input: start.x, blocks: [] };
-    let z = source ? (pass.sourceInput = embedded(model, source, null, "_S").x) : null;
+    const begin = source && embedded(model, source, null, "_S");
+    if (source) [pass.sourceEmbedded, pass.sourceInput] = [begin.summed, begin.x];
+    let z = source ? begin.x : null;
     let y = start.x;
     let heads = 0;
     model.blocks.forEach((config, number) => {
@@ -577,6 +579,7 @@ const Engine = (() => {
       matrix(words.length, model.width, (t, j) => (words[t] === null ? 0 : get(table, words[t], j)));
     if (pass.source) {
       all["E[source]"] = shown(statics(pass.source));
+      if (pass.sourceEmbedded) all["embedded[source]"] = shown(pass.sourceEmbedded);
       all["X[source]"] = shown(pass.sourceInput);
       all["output[source]"] = shown(pass.memory);
     }

@@ -78,17 +78,18 @@ fn limits() -> Vec<Vec<String>> {
     let spelling = format!("{}, {}, {}", SPELLINGS_MAX, SPELLINGS_MAX, SYMBOLS_MAX);
     let bytes = format!("{SYMBOL_BYTES_MAX}, {}", count(MEANING_BYTES_MAX));
     let task = format!("{}; {HINTS_MAX}, {CASES_MAX}, {FEEDBACK_MAX}", predicted.end());
-    let factors = "`score_divisor`, `score_cap`, `logit_cap`, `embedding_scale`";
+    let factors = "`score_divisor`, `score_cap`, `logit_scale`, `logit_cap`, `embedding_scale`";
     let rates = "`learning_rate`; `temperature`; `arrive`, `keep`";
     let characters = "characters of a name or a word; of an id; of a title, summary, caption or claim";
     let glossary =
         "terms of a glossary; `also`, `except`, `symbols` of one; words of a spelling; bytes of a symbol, of a meaning";
     assert_eq!(NAME_CHARS_MAX, WORD_CHARS_MAX, "they share a row");
-    let rows: [(&str, &str, String); 23] = [
+    let rows: [(&str, &str, String); 24] = [
         ("`dim`; `key_width`, `value_width`", "2; 1", count(DIM_MAX)),
         ("`heads`; `layers`; `feed_forward`", "1", counts(&[HEADS_MAX, LAYERS_MAX, FEED_FORWARD_MAX])),
         ("`norm_epsilon`", &format!("{NORM_EPSILON_MIN:e}"), NORM_EPSILON_MAX.to_string()),
         (factors, &FACTOR_MIN.to_string(), FACTOR_MAX.to_string()),
+        ("`buckets`; `most`", "4; more than half of `buckets`", counts(&[*BUCKETS.end(), DISTANCE_MAX])),
         ("`theta` of `Rotary`", "1", grouped(THETA_MAX)),
         ("`max_tokens`", "2", count(TOKENS_MAX)),
         ("`window`; `negatives`; `epochs`", "1", counts(&[WINDOW_MAX, NEGATIVES_MAX, EPOCHS_MAX])),

@@ -15,6 +15,7 @@ const OTHERS: &[(&str, &str, &str)] = &[
     ("tests/export/web.rs", "tests/export/web.rs", "a_page_with_another_number_is_refused"),
     ("tests/export/ribbons.rs", "tests/export/ribbons.rs", "a_card_with_another_number_is_refused"),
     ("tests/export/engines.rs", "tests/export/engines.rs", "an_engine_with_other_weights_is_not_the_reference"),
+    ("tests/export/cards.rs", "tests/export/cards.rs", "a_card_that_says_something_else_is_refused"),
     ("tests/export/code.rs", "tests/export/code.rs", "another_value_is_not_the_same"),
 ];
 const LIST: &str = "tests/common/close.rs";

@@ -78,7 +78,9 @@ fn a_small_vocabulary_is_begun_with_its_own_words() {
     let path = path.replace("decoder", "reversal");
     let (code, text) = said(&["export", &path, "--to", "checkpoint", "-o", &folder.join("b").display().to_string()]);
     assert!(
-        code == Some(1) && text.contains("reversal.ron:") && text.contains("objective: found Sequence; expected"),
+        code == Some(1)
+            && text.contains("reversal.ron:")
+            && text.contains("norm: found None; expected Post, as in BART's shape"),
         "{text}"
     );
     assert!(!folder.join("b").exists());

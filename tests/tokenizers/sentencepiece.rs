@@ -232,7 +232,7 @@ fn case(name: &str) -> Vec<u8> {
         "a length of 2^64 - 1" => [vec![0x0A], varint(u64::MAX), file(&letters())].concat(),
         "a number of 11 bytes" => [vec![0x10], vec![0xFF; 10], vec![0x01], file(&letters())].concat(),
         "a kind of field that there is not" => [vec![0x0F], file(&letters())].concat(),
-        "a group that does not end" => [vec![0x0B].repeat(100_000), file(&letters())].concat(),
+        "a group that does not end" => [[0x0B].repeat(100_000), file(&letters())].concat(),
         "a piece that is a number" => [number(PIECES, 7), file(&letters())].concat(),
         "a piece that is not UTF-8" => with(piece(b"\xFF\xFE", 0.0, NORMAL)),
         "a score of NaN" => with(piece("c", f32::NAN, NORMAL)),

@@ -473,7 +473,8 @@ impl Symbols<'_> {
             ("g", "") => self.scalar(Quantity::Gain.of_head(head, [])),
             ("B", _) => {
                 let [query, key, _] = self.entry.index;
-                let col = (attention.distances?.tokens + key).checked_sub(query + 1)?;
+                let col = attention.distances?.column(query, key);
+                let block = attention.distance_block(block);
                 self.scalar(Entry::parameter(TensorName::DistanceBias.of_block(block), parts.own, col))
             }
             ("W", "O") => {

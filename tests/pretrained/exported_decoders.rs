@@ -55,7 +55,7 @@ fn lessons() -> Vec<(&'static str, Family, String)> {
         ("not gated, no window", Family::Llama, now(&[NOT_GATED, NO_WINDOW])),
         (
             "biases of queries, keys and values",
-            Family::Qwen2,
+            Family::SmolLm3,
             now(&[("        bias: false,", "        bias: true, output_bias: false,")]),
         ),
         (

@@ -136,7 +136,6 @@ impl Config {
             Family::DistilBert => ("DistilBertForMaskedLM", json!({ "activation": activation, "pad_token_id": null })),
             Family::Llama => ("LlamaForCausalLM", self.llama_fields(activation)),
             Family::Mistral => ("MistralForCausalLM", self.decoder_fields(activation)),
-            Family::Qwen2 => ("Qwen2ForCausalLM", self.decoder_fields(activation)),
             Family::Qwen3 => ("Qwen3ForCausalLM", self.decoder_fields(activation)),
             Family::SmolLm3 => ("SmolLM3ForCausalLM", self.decoder_fields(activation)),
             Family::Gemma => ("GemmaForCausalLM", self.decoder_fields(activation)),
@@ -204,7 +203,7 @@ impl Config {
             "rms_norm_eps": block.norm_form.epsilon,
             "layer_norm_eps": block.norm_form.epsilon,
             "rope_parameters": attention.rotary.map(|rotary| rotary_fields(rotary, attention.key_width)),
-            "attention_bias": attention.bias && attention.output_bias,
+            "attention_bias": attention.bias || attention.output_bias,
             "use_qkv_bias": attention.bias,
             "mlp_bias": block.forward_bias,
             "use_parallel_residual": block.branches != Branches::Sequential,
@@ -224,7 +223,7 @@ impl Config {
             }
             // In spite of the name, 1 stands for a layer with rotary positions.
             Family::SmolLm3 => json!({ "no_rope_layers": vec![1; layers], "layer_types": vec![kind; layers] }),
-            Family::Qwen2 | Family::Qwen3 => json!({ "layer_types": vec![kind; layers] }),
+            Family::Qwen3 => json!({ "layer_types": vec![kind; layers] }),
             _ => json!({}),
         };
         if let (Value::Object(fields), Value::Object(own)) = (&mut fields, own) {
@@ -289,11 +288,11 @@ impl Config {
     }
 }
 
-/// The decoders like Llama that are written, from the plainest on.
-pub const DECODERS: [Family; 10] = [
+/// The decoders like Llama that are written, from the plainest on. Not Qwen2, for which transformers always takes a tokenizer of
+/// its own.
+pub const DECODERS: [Family; 9] = [
     Family::Llama,
     Family::Mistral,
-    Family::Qwen2,
     Family::Qwen3,
     Family::SmolLm3,
     Family::StableLm,

@@ -11,6 +11,7 @@ use attune_core::lesson::issue::printable;
 use attune_engine::messages::{counted, counted_as};
 
 use super::page::Links;
+use super::shared_files::Parts;
 use super::{escaped, web_page};
 
 /// A class: the lesson's tasks, and the works in the order of the submissions.
@@ -101,7 +102,7 @@ pub fn write_html(class: &Class<'_>, mut to: impl Write) -> io::Result<()> {
     write!(
         to,
         "{}<main>\n<h1>{title}: the class</h1>\n<p>{}, graded by the lesson's own checks.</p>\n",
-        web_page::head(&format!("{title}: the class"), web_page::POLICY, GRADES_STYLE),
+        web_page::head(&format!("{title}: the class"), Parts(None), None, &[GRADES_STYLE]),
         counted(class.works.len(), "submission"),
     )?;
     to.write_all(unread(class).as_bytes())?;

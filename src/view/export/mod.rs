@@ -7,7 +7,7 @@
 //! | [`ipynb`] | a page as a Jupyter notebook |
 //! | [`web_page`] | a page as one HTML file without scripts |
 //! | [`live_page`] | the same with the running model |
-//! | [`site`] | a whole course of live pages, with a front page |
+//! | [`site`] | a whole course of live pages, with a front page and the files that they share |
 //! | [`figures`] | tables, rankings and plots, for all of these |
 //! | [`sheet_html`], [`sheet_svg`] | panels on a page, and as a vector picture |
 //! | [`vectors`] | vectors for the Embedding Projector |
@@ -37,6 +37,7 @@ pub mod markdown;
 pub mod page;
 mod prose;
 pub mod recording;
+mod shared_files;
 pub mod sheet_html;
 pub mod sheet_svg;
 pub mod site;

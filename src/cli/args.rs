@@ -399,9 +399,17 @@ pub struct GradeArgs {
     #[arg(required = true)]
     pub submissions: Vec<PathBuf>,
     /// The format of the output. tsv: a table with a line for each task of each submission; html: a page that shows which
-    /// mistakes are common.
+    /// mistakes are common; json: the table as one JSON object.
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "tsv")]
     pub to: GradeFormat,
+    /// Write the figures of each task instead: the share of right answers, the share of each wrong answer, and how well the
+    /// task tells those who solve the others from those who do not. The page has them beside the rest.
+    #[arg(long)]
+    pub items: bool,
+    /// Cases that learners do not have: a file with code for exercises of the lesson, Cases({ "exercise": ["let a = …"] }).
+    /// Answers must be right in these cases too.
+    #[arg(long, value_name = "FILE")]
+    pub cases: Option<PathBuf>,
     /// The file to write, instead of standard output.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -411,6 +419,7 @@ pub struct GradeArgs {
 pub enum GradeFormat {
     Tsv,
     Html,
+    Json,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -16,7 +16,7 @@
 //! | [`checkpoint`] | a lesson's model as a folder in the form of BERT or GPT-2 |
 //! | [`work_file`] | a learner's work, to hand in, to share or to open as a copy; and lists of sentences with a common
 //! word |
-//! | [`grades`] | the grades of a class |
+//! | [`grades`], [`items`] | the grades of a class, and the figures of each task |
 //! | [`format`](mod@format) | the list of formats |
 //! | [`file`](mod@file) | the files of an export, which are written all or not at all |
 //!
@@ -31,6 +31,7 @@ pub mod file;
 pub mod format;
 pub mod grades;
 pub mod ipynb;
+pub mod items;
 mod links;
 pub mod live_page;
 pub mod markdown;

@@ -245,14 +245,15 @@ fn answer<'a>(cell: &'a str, items: Vec<PageItem<'a>>) -> Option<PageAnswer<'a>>
         _ => None,
     })?;
     let mut right = None;
-    let mut said = Vec::new();
+    let (mut reasons, mut said) = (Vec::new(), Vec::new());
     for item in details {
         match item {
             PageItem::Choices { right: found, .. } => right = found,
+            PageItem::Reasons { reasons: found, .. } => reasons = found,
             item => said.push(item),
         }
     }
-    Some(PageAnswer { cell, right: right?, said })
+    Some(PageAnswer { cell, right: right?, reasons, said })
 }
 
 /// The largest number of values in a page, of vectors and parameters together: about 16 MB of text.

@@ -82,6 +82,8 @@ pub(super) struct PageAnswer<'a> {
     pub cell: &'a str,
     /// The index of the right choice.
     pub right: usize,
+    /// Why each choice is right or wrong.
+    pub reasons: Vec<PageItem<'a>>,
     pub said: Vec<PageItem<'a>>,
 }
 
@@ -119,6 +121,11 @@ pub(super) fn write_with(
         if let Some(answer) = answers.iter().find(|answer| answer.cell == cell.id) {
             let _ = write!(body.text, "<template data-right=\"{}\">", answer.right);
             let told = body.outline.len();
+            for (choice, reason) in answer.reasons.iter().enumerate() {
+                let _ = write!(body.text, "<div data-choice=\"{choice}\">");
+                body.items(cell.id, std::slice::from_ref(reason));
+                body.text.push_str("</div>");
+            }
             body.items(cell.id, &answer.said);
             // The outline must not reveal headings of an answer.
             body.outline[told..].iter_mut().for_each(|heading| heading.level = OUTLINE_LEVEL_MAX + 1);
@@ -197,6 +204,10 @@ impl Body<'_> {
                 PageItem::Stage(stage) => self.stage(cell, stage),
                 PageItem::Slider(slider) => self.slider(slider),
                 PageItem::Choices { choices, chosen, right } => self.choices(choices, *chosen, *right),
+                PageItem::Reasons { reasons, chosen } => {
+                    let reason = chosen.and_then(|chosen| reasons.get(chosen));
+                    self.items(cell, reason.map_or(&[], std::slice::from_ref));
+                }
                 PageItem::Details { summary, items } => {
                     let _ = write!(self.text, "<details><summary>{}</summary>", escaped(summary));
                     self.items(cell, items);

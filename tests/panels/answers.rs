@@ -158,3 +158,17 @@ fn an_answer_without_terms_says_why() {
     click(&mut panel, "Layer by layer");
     assert!(panel.query_by_label_contains("This model does not give an answer for each word").is_some());
 }
+
+#[test]
+fn a_search_with_two_beams_is_asked_for_by_a_control_with_a_name() {
+    let mut panel = PanelHarness::new(form("next_word"), SIZE, AnswersPanel::default());
+    for label in ["beams", "Write"] {
+        click(&mut panel, label);
+    }
+    let choice = panel.take_commands().pop();
+    assert!(
+        matches!(choice, Some(Command::Sentence(SentenceCommand::Generate { choice: NextWordChoice::Beams(2), .. }))),
+        "{choice:?}"
+    );
+    assert!(panel.query_by_label("The likeliest whole sentence that a search with 2 beams found.").is_some());
+}

@@ -7,7 +7,7 @@
 //! | [`ipynb`] | a page as a Jupyter notebook |
 //! | [`web_page`] | a page as one HTML file without scripts |
 //! | [`live_page`] | the same with the running model |
-//! | [`site`] | a whole course of live pages, with a front page |
+//! | [`site`] | a whole course of live pages, with a front page and the files that they share |
 //! | [`figures`] | tables, rankings and plots, for all of these |
 //! | [`sheet_html`], [`sheet_svg`] | panels on a page, and as a vector picture |
 //! | [`vectors`] | vectors for the Embedding Projector |
@@ -16,7 +16,7 @@
 //! | [`checkpoint`] | a lesson's model as a folder in the form of BERT or GPT-2 |
 //! | [`work_file`] | a learner's work, to hand in, to share or to open as a copy; and lists of sentences with a common
 //! word |
-//! | [`grades`] | the grades of a class |
+//! | [`grades`], [`items`] | the grades of a class, and the figures of each task |
 //! | [`format`](mod@format) | the list of formats |
 //! | [`file`](mod@file) | the files of an export, which are written all or not at all |
 //!
@@ -31,12 +31,14 @@ pub mod file;
 pub mod format;
 pub mod grades;
 pub mod ipynb;
+pub mod items;
 mod links;
 pub mod live_page;
 pub mod markdown;
 pub mod page;
 mod prose;
 pub mod recording;
+mod shared_files;
 pub mod sheet_html;
 pub mod sheet_svg;
 pub mod site;

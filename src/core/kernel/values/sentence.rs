@@ -11,7 +11,7 @@ use attune_engine::numerics::model::activations::Arithmetic;
 use attune_engine::numerics::model::activations::{BlockActivations, HeadActivations};
 use attune_engine::numerics::model::beams::BEAMS_MAX;
 use attune_engine::numerics::model::generate::{CannotGenerate, NextWordChoice, RowsRead};
-use attune_engine::numerics::model::{Activations, AttentionModel, Classes, Pooling, Tower};
+use attune_engine::numerics::model::{Activations, AttentionModel, Classes, Pooling, Sequences, Tower};
 use attune_engine::numerics::moves::Moves;
 use attune_engine::numerics::params::Parameters;
 use attune_engine::numerics::softmax::softmax_forward;
@@ -35,6 +35,8 @@ pub struct SentenceSnapshot {
     pub source: Option<Vec<Token>>,
     /// Whether the target is the learner's own, and no rule and no model wrote it.
     pub has_own_target: bool,
+    /// The words that the model reads, with their positions and segments.
+    pub input: Sequences,
     /// The input `X`, and `Q`, `K`, `V`, scores, weights, mix and output of every block.
     pub activations: Activations<f32>,
     /// The model's answers.

@@ -9,7 +9,7 @@ use attune_engine::numerics::rng::{Stream, stream};
 
 use crate::common::numerics::{MAX_TOKENS, Net, architecture, block, candidates, sentence, words};
 
-const SEEDS: std::ops::Range<u64> = 0..40;
+const SEEDS: std::ops::Range<u64> = 0..12;
 const END: usize = 8;
 const SOURCE: [usize; 3] = [2, 7, 3];
 
@@ -82,18 +82,20 @@ fn plain_search(net: &Net, count: usize, width: usize) -> Vec<usize> {
     best.unwrap_or_else(|| open.swap_remove(0)).0
 }
 
+/// There are fewer beginnings than beams, so none is dropped.
 #[test]
 fn a_search_with_all_beams_finds_the_likeliest_sentence_of_all() {
+    const COUNT: usize = 2;
     let mut different = 0;
     for seed in SEEDS {
-        // Two words besides the end: 8 beginnings of three words.
+        // Two words besides the end.
         let net = translator(seed, &[1]);
         let mut all = Vec::new();
-        all_sentences(&net, &[], 4, 0.0, &mut all);
-        assert_eq!(all.len(), 1 + 2 + 4 + 8);
+        all_sentences(&net, &[], COUNT, 0.0, &mut all);
+        assert_eq!(all.len(), 1 + 2);
         let (best, _) = all.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).expect("sentences");
-        assert_eq!(written(&net, 4, NextWordChoice::Beams(BEAMS_MAX)), best, "seed {seed}");
-        different += usize::from(written(&net, 4, NextWordChoice::Greedy) != best);
+        assert_eq!(written(&net, COUNT, NextWordChoice::Beams(BEAMS_MAX)), best, "seed {seed}");
+        different += usize::from(written(&net, COUNT, NextWordChoice::Greedy) != best);
     }
     assert!(different > 0, "greedy finds them all, so nothing is searched");
 }

@@ -32,7 +32,7 @@ impl<S: Scalar> Reader<'_, S> {
     /// ends, of the likeliest beginning. Words of the classes `never` are not written.
     ///
     /// # Errors
-    /// If a logit is not finite.
+    /// If a logit is not finite, or there are no or too many beams.
     pub fn search(
         &self,
         text: Beginning<S>,
@@ -40,6 +40,9 @@ impl<S: Scalar> Reader<'_, S> {
         width: usize,
         never: &[usize],
     ) -> Result<Vec<NextWord>, CannotGenerate> {
+        if !(1..=BEAMS_MAX).contains(&width) {
+            return Err(CannotGenerate::Beams);
+        }
         let mut beams = vec![Beam { text, log_probability: 0.0 }];
         let mut whole: Option<Beam<S>> = None;
         // A longer sentence is never likelier, so the search ends once no beginning is likelier than a whole sentence.

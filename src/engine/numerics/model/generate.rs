@@ -4,7 +4,6 @@ use rand::RngExt;
 
 pub use super::WritingRules;
 use super::activations::Interventions;
-use super::beams::BEAMS_MAX;
 use super::loss::hold_below;
 use super::{Activations, Architecture, AttentionModel, Classes, Pooling, Sequences, Tower};
 use crate::numerics::attention::{BatchRoom, HeadChanges, Mask, Tokens};
@@ -63,7 +62,7 @@ pub enum CannotGenerate {
     TopK,
     /// `top_p` is not above 0 and at most 1.
     TopP,
-    /// The number of beams is not between 1 and [`BEAMS_MAX`].
+    /// The number of beams is not between 1 and [`BEAMS_MAX`](super::beams::BEAMS_MAX).
     Beams,
 }
 
@@ -268,8 +267,7 @@ impl<S: Scalar> AttentionModel<S> {
         }
         let never = self.never_written();
         if let NextWordChoice::Beams(width) = choice {
-            let is_allowed = (1..=BEAMS_MAX).contains(&width);
-            return if is_allowed { reader.search(text, count, width, &never) } else { Err(CannotGenerate::Beams) };
+            return reader.search(text, count, width, &never);
         }
         while text.found.len() < count {
             let (mut logits, rows) = reader.next(&mut text);

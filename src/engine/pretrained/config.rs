@@ -218,9 +218,13 @@ impl Config {
             "pad_token_id": null,
         });
         let own = match self.family {
-            Family::Gemma | Family::Gemma2 => {
-                json!({ "hidden_activation": activation, "layer_types": vec![kind; layers] })
-            }
+            Family::Gemma => json!({ "hidden_activation": activation }),
+            // A window is needed even where no layer has one.
+            Family::Gemma2 => json!({
+                "hidden_activation": activation,
+                "layer_types": vec![kind; layers],
+                "sliding_window": words.unwrap_or(self.positions()),
+            }),
             // In spite of the name, 1 stands for a layer with rotary positions.
             Family::SmolLm3 => json!({ "no_rope_layers": vec![1; layers], "layer_types": vec![kind; layers] }),
             Family::Qwen3 => json!({ "layer_types": vec![kind; layers] }),

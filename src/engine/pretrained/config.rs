@@ -96,7 +96,7 @@ impl Config {
     /// head.
     ///
     /// # Panics
-    /// If the family is not one that attune writes: BERT, GPT-2, DistilBERT, Llama, T5, BART, mBART and Marian.
+    /// If the family is not one that attune writes: BERT, GPT-2, DistilBERT, Llama, EuroBERT, T5, BART, mBART and Marian.
     pub fn to_json(&self) -> String {
         self.to_json_with(&WritingRules::default())
     }
@@ -135,6 +135,7 @@ impl Config {
             ),
             Family::DistilBert => ("DistilBertForMaskedLM", json!({ "activation": activation, "pad_token_id": null })),
             Family::Llama => ("LlamaForCausalLM", self.llama_fields(activation)),
+            Family::EuroBert => ("EuroBertForMaskedLM", self.llama_fields(activation)),
             Family::T5 => ("T5ForConditionalGeneration", self.t5_fields(activation)),
             Family::Bart => ("BartForConditionalGeneration", self.bart_fields(activation)),
             Family::MBart => ("MBartForConditionalGeneration", self.bart_fields(activation)),

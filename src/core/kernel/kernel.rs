@@ -185,7 +185,8 @@ impl Kernel {
                 let is_waiting = self.notebook.is_waiting()
                     || model.has_senses_pending()
                     || model.has_check_pending()
-                    || model.has_map_pending();
+                    || model.has_map_pending()
+                    || model.has_question_pending();
                 model.training.is_busy() || is_waiting || self.tour.is_under_way()
             }
             Phase::Failed { .. } => false,
@@ -246,6 +247,8 @@ impl Kernel {
                     model.advance_check();
                 } else if model.has_map_pending() {
                     model.advance_map();
+                } else if model.has_question_pending() && !model.training.is_busy() {
+                    model.wait_for_answers();
                 } else {
                     model.advance();
                 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::attention::{legend, sinks};
+use super::head_tables;
 use crate::sheet::control::{Button, Copied, Copy, Look, Menu, Shared};
 use crate::sheet::grid::short;
 use crate::sheet::{Ask, Choice, Chosen, Control, HeadOrder, Item, Text, Tile, Tiles, Tone};
@@ -48,6 +49,8 @@ pub fn items(models: &Models, chosen: &Chosen) -> Option<Vec<Item>> {
     };
     let summary = "Strongest heads by each measure";
     items.push(Item::Details { summary, items: HeadMeasure::ALL.into_iter().map(of_each).collect() });
+    let head = chosen.head.or_else(|| heads.strongest(chosen.measure, 1).first().copied());
+    items.extend(head.and_then(|head| head_tables::items(models, head)).unwrap_or_default());
     items.extend(sinks(&heads.sinks));
     Some(items)
 }

@@ -1,5 +1,9 @@
 //! The choices of a viewer that decide what a sheet shows, and the changes of them that controls ask for.
 
+use attune_core::kernel::evidence::words::ShownAnswer;
+use attune_engine::numerics::evidence::words::WordMeasure;
+
+use crate::explain::walk::Focus;
 use crate::view_model::attention::Reading;
 use crate::view_model::heads::HeadMeasure;
 
@@ -14,11 +18,17 @@ pub struct Chosen {
     pub head: Option<usize>,
     /// A head of the layer that is walked through.
     pub walked: Option<usize>,
+    /// The word and the head that are worked through; `None` to choose them.
+    pub focus: Option<Focus>,
     /// Attention as lines, and not as maps.
     pub as_lines: bool,
     /// Heads by this measure, in this order.
     pub measure: HeadMeasure,
     pub order: HeadOrder,
+    /// The measure of which word mattered that the sentence shows; `None`: weights.
+    pub word_measure: Option<WordMeasure>,
+    /// The answer on the stage about which questions are asked.
+    pub answer: ShownAnswer,
 }
 
 /// The order of the heads.
@@ -39,6 +49,7 @@ pub enum Choice {
     Lines(bool),
     Measure(HeadMeasure),
     Order(HeadOrder),
+    WordMeasure(Option<WordMeasure>),
 }
 
 impl Chosen {
@@ -49,6 +60,7 @@ impl Chosen {
             Choice::Lines(as_lines) => self.as_lines = as_lines,
             Choice::Measure(measure) => self.measure = measure,
             Choice::Order(order) => self.order = order,
+            Choice::WordMeasure(measure) => self.word_measure = measure,
         }
     }
 }

@@ -173,6 +173,16 @@ impl LessonModel {
                 self.end_map();
                 Ok(())
             }
+            Command::Words(asked) => self.start_words(asked),
+            Command::EndWords => {
+                self.cache.words.take();
+                Ok(())
+            }
+            Command::Tables(head) => self.start_tables(head),
+            Command::EndTables => {
+                self.cache.tables.take();
+                Ok(())
+            }
             // These commands are applied by the kernel.
             Command::Tour | Command::Undo | Command::Redo | Command::Notebook(_) | Command::Retrain(_) => Ok(()),
         }
@@ -325,6 +335,8 @@ impl LessonModel {
             recorded: pass.frame().recorded().cloned(),
             checked: self.checked(),
             map: self.map_snapshot(),
+            words: self.asked_words(),
+            tables: self.asked_tables(),
             recipe: self.origin.recipe.clone(),
             made_of: self.origin.lesson.clone(),
             replaced: self.replaced(),

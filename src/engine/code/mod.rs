@@ -46,7 +46,7 @@ use rhai::{AST, Dynamic, Engine};
 pub use crate::code::functions::{Help, REFERENCE, help};
 pub use explain::names;
 pub use fault::{Fault, LineColumn};
-pub use forward::{FORWARD, NEIGHBOURS, VECTORS};
+pub use forward::{FORWARD, NEIGHBOURS, RATE, VECTORS};
 pub use model::{Charge, CodePass, Forward, PassTensors, RunnableModel};
 pub use names::Names;
 pub use scope::{Functions, Given, Scope};

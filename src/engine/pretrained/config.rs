@@ -96,7 +96,8 @@ impl Config {
     /// head.
     ///
     /// # Panics
-    /// If the family is not one that attune writes: BERT, GPT-2, DistilBERT, T5, BART, mBART, Marian and [`DECODERS`].
+    /// If the family is not one that attune writes: BERT, GPT-2, DistilBERT, EuroBERT, T5, BART, mBART, Marian and
+    /// [`DECODERS`].
     pub fn to_json(&self) -> String {
         self.to_json_with(&WritingRules::default())
     }
@@ -135,6 +136,7 @@ impl Config {
             ),
             Family::DistilBert => ("DistilBertForMaskedLM", json!({ "activation": activation, "pad_token_id": null })),
             Family::Llama => ("LlamaForCausalLM", self.llama_fields(activation)),
+            Family::EuroBert => ("EuroBertForMaskedLM", self.llama_fields(activation)),
             Family::Mistral => ("MistralForCausalLM", self.decoder_fields(activation)),
             Family::Qwen3 => ("Qwen3ForCausalLM", self.decoder_fields(activation)),
             Family::SmolLm3 => ("SmolLM3ForCausalLM", self.decoder_fields(activation)),

@@ -15,8 +15,8 @@ use attune_ui::widgets::traced::{ASK_HINT, ask_on};
 use attune_view::explain::walk::Step;
 use attune_view::view_model::fold::{FoldModel, ProjectedRole, Sheet, SheetEntries};
 use egui::{
-    Align2, Color32, FontId, Id, Label, Painter, Pos2, Rect, Sense, Shape, Stroke, StrokeKind, TextStyle, Ui,
-    UiBuilder, Vec2, pos2, vec2,
+    Align2, Color32, FontId, Id, Label, Painter, Pos2, Rect, Sense, Stroke, StrokeKind, TextStyle, Ui, UiBuilder, Vec2,
+    pos2, vec2,
 };
 
 use self::scene::{FoldScene, Placed, RoleStage};

@@ -185,3 +185,17 @@ fn words_that_cannot_be_measured_say_why() {
     assert!(panel.query_by_label_contains("reads a source sentence").is_some());
     assert!(panel.query_by_label("Measure which word mattered").is_none());
 }
+
+#[test]
+fn a_search_with_two_beams_is_asked_for_by_a_control_with_a_name() {
+    let mut panel = PanelHarness::new(form("next_word"), SIZE, AnswersPanel::default());
+    for label in ["beams", "Write"] {
+        click(&mut panel, label);
+    }
+    let choice = panel.take_commands().pop();
+    assert!(
+        matches!(choice, Some(Command::Sentence(SentenceCommand::Generate { choice: NextWordChoice::Beams(2), .. }))),
+        "{choice:?}"
+    );
+    assert!(panel.query_by_label("The likeliest whole sentence that a search with 2 beams found.").is_some());
+}

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use attune_core::kernel::command::Command;
 use attune_core::kernel::evidence::words::ShownAnswer;
 use attune_core::kernel::snapshot::Snapshot;
+use attune_engine::numerics::model::beams::BEAMS_MAX;
 use attune_ui::theme::{self, Palette, size};
 use attune_ui::ui_state::{Selection, Trail};
 use attune_ui::widgets::controls::{checkbox_ui, hint, led_by_arrows, switch_ui};
@@ -16,7 +17,7 @@ use attune_view::panels::answers::{WHICH, word_items};
 use attune_view::sheet::{Ask, Choice, Chosen, Sheet};
 use attune_view::view_model::answers::{
     AnswerRow, AnswersModel, AnswersWriting, AttributionModel, LensLayer, LensModel, LensWords, NamedAnswer, Share,
-    WritingPlan, WrittenText,
+    WritingPlan, WritingSearch, WrittenText,
 };
 use attune_view::view_model::saved_view::{AnswersView, SavedView};
 use attune_view::view_model::sentence;
@@ -640,12 +641,23 @@ fn writing_ui(ui: &mut Ui, writing: &AnswersWriting, WritingUi { plan, before }:
     };
     let mut command = None;
     ui.horizontal_wrapped(|ui| {
-        ui.selectable_value(&mut plan.draws, false, "likeliest").on_hover_text("Always the likeliest word");
-        ui.selectable_value(&mut plan.draws, true, "drawn")
-            .on_hover_text("Draws each word at random, according to its probability");
+        for (search, label, tip) in [
+            (WritingSearch::Likeliest, "likeliest", "Always the likeliest word"),
+            (WritingSearch::Drawn, "drawn", "Draws each word at random, according to its probability"),
+            (WritingSearch::Beams, "beams", "Continues several beginnings, and takes the likeliest whole sentence"),
+        ] {
+            ui.selectable_value(&mut plan.search, search, label).on_hover_text(tip);
+        }
     });
+    if plan.search == WritingSearch::Beams {
+        ui.horizontal(|ui| {
+            let label = ui.label("how many");
+            let beams = ui.add(DragValue::new(&mut plan.beams).range(1..=BEAMS_MAX)).labelled_by(label.id);
+            hint(beams, format!("How many beginnings, from 1 to {BEAMS_MAX}: drag, or click and type"));
+        });
+    }
     // A slider does not wrap: it has a row of its own.
-    if plan.draws {
+    if plan.search == WritingSearch::Drawn {
         ui.horizontal(|ui| {
             let label = ui.label("τ");
             let slider = Slider::new(&mut plan.temperature, TEMPERATURE.0..=TEMPERATURE.1).logarithmic(true);

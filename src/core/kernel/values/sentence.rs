@@ -9,6 +9,7 @@ use attune_engine::numerics::contributions::Contributions;
 use attune_engine::numerics::head_measures::{MeasuredToken, key_weights};
 use attune_engine::numerics::model::activations::Arithmetic;
 use attune_engine::numerics::model::activations::{BlockActivations, HeadActivations};
+use attune_engine::numerics::model::beams::BEAMS_MAX;
 use attune_engine::numerics::model::generate::{CannotGenerate, NextWordChoice, RowsRead};
 use attune_engine::numerics::model::{Activations, AttentionModel, Classes, Pooling, Sequences, Tower};
 use attune_engine::numerics::moves::Moves;
@@ -431,6 +432,7 @@ pub fn cannot_generate_words(why: CannotGenerate) -> String {
         CannotGenerate::Temperature => "a temperature must be above 0".to_owned(),
         CannotGenerate::TopK => "a word must be drawn from at least 1 word".to_owned(),
         CannotGenerate::TopP => "the share that a word is drawn from must be above 0 and at most 1".to_owned(),
+        CannotGenerate::Beams => format!("a search has from 1 to {BEAMS_MAX} beams"),
     }
 }
 

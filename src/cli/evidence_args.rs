@@ -8,7 +8,7 @@ use attune_engine::numerics::evidence::score::ScoreAt;
 use attune_engine::numerics::model::onward::Projected;
 use clap::ValueEnum;
 
-use crate::cli::args::{after_head, two};
+use super::places::{after_head, two};
 
 #[derive(Debug, clap::Args)]
 pub struct MapArgs {

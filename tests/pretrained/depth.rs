@@ -304,7 +304,7 @@ fn the_translator_s_files_are_those_that_its_command_writes() {
     let docs = std::fs::read_to_string(at("docs/real-models.md")).expect("a file");
     let weights = files.iter().find(|file| file.name == "model.safetensors").expect("weights");
     assert!(docs.contains(&format!("`{}`", weights.sha256)), "{weights}");
-    for (name, bytes) in written.into_iter().filter(|(name, _)| *name != *weights.name) {
+    for (name, bytes) in written.into_iter().filter(|(name, _)| *name != weights.name.as_str()) {
         assert_eq!(std::fs::read(at(TRANSLATOR).join(&name)).expect("a file"), bytes, "{name}");
     }
 }

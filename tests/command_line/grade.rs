@@ -8,6 +8,7 @@ use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use attune_core::kernel::{Command, Kernel, Saved};
 use attune_view::export::work_file::{LessonMark, WorkFile};
 
+use crate::common::close::{Tolerance, assert_close};
 use crate::common::folder::Folder;
 use crate::common::lessons::{NOTEBOOK, kernel};
 use crate::program::{ended, said};
@@ -152,7 +153,7 @@ fn the_figures_of_items_are_those_computed_by_hand() {
     let items = ended(class.grade(&["--items", "--to", "json"]), 0, "");
     let items: serde_json::Value = serde_json::from_str(&items).expect("JSON");
     let found = items[0]["discrimination"].as_f64().expect("a number");
-    assert!((found - 0.301_511_345).abs() < 1e-8, "{found}");
+    assert_close("the discrimination", found, 0.301_511_344_577_764, Tolerance::DOUBLE_SUMS);
     assert_eq!(items[0]["wrong"], serde_json::json!([{ "answer": "one", "count": 2, "share": 0.5 }]));
     assert_eq!((&items[2]["difficulty"], &items[2]["discrimination"]), (&1.0.into(), &serde_json::Value::Null));
     let page = ended(class.grade(&["--items", "--to", "html"]), 0, "");

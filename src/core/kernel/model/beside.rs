@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
+use attune_engine::numerics::params::Parameters;
+
 use crate::kernel::model::corpus::EmbeddedCorpus;
-use crate::kernel::model::live::Runner;
 use crate::kernel::model::{LessonModel, ModelOrigin};
 use crate::kernel::static_embedding::SpaceTrainer;
 use crate::lesson::pictures::within;
@@ -19,32 +20,41 @@ const BYTES_MAX: u64 = 64 << 20;
 /// Number of models that are kept, because cells run again after each change.
 const KEPT: usize = 4;
 
-/// The models read last, the newest first, each with the time of its file's last change.
-static OPENED: Mutex<Vec<(PathBuf, SystemTime, Arc<Runner>)>> = Mutex::new(Vec::new());
+/// What was made of the models read last, the newest first, each with the time of its file's last change.
+pub struct Opened<T>(Mutex<Vec<(PathBuf, SystemTime, Arc<T>)>>);
 
-/// Opens the model in a folder of the lesson's folder.
-///
-/// # Errors
-/// A message for the learner if there is no model, or it is too large for a cell.
-pub fn open(folder: Option<&Path>, name: &str) -> Result<Arc<Runner>, String> {
-    let path = within(folder, name)?;
-    let no_model = |error| format!("no folder of a model with {WEIGHTS}: {error}");
-    let weights = fs::metadata(path.join(WEIGHTS)).map_err(no_model)?;
-    if weights.len() > BYTES_MAX {
-        return Err(format!("{} MB of weights; a cell reads at most {} MB", weights.len() >> 20, BYTES_MAX >> 20));
+/// Makes what is kept of a model with its trained parameters.
+type Make<T> = fn(&LessonModel, &Arc<Parameters<f32>>) -> T;
+
+impl<T> Opened<T> {
+    pub const fn new() -> Self {
+        Self(Mutex::new(Vec::new()))
     }
-    let changed = weights.modified().map_err(no_model)?;
-    let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((.., runner)) = opened.iter().find(|(of, at, _)| (of, *at) == (&path, changed)) {
-        return Ok(runner.clone());
+
+    /// Opens the model in a folder of the lesson's folder.
+    ///
+    /// # Errors
+    /// A message for the learner if there is no model, or it is too large for a cell.
+    pub fn open(&self, folder: Option<&Path>, name: &str, make: Make<T>) -> Result<Arc<T>, String> {
+        let path = within(folder, name)?;
+        let no_model = |error| format!("no folder of a model with {WEIGHTS}: {error}");
+        let weights = fs::metadata(path.join(WEIGHTS)).map_err(no_model)?;
+        if weights.len() > BYTES_MAX {
+            return Err(format!("{} MB of weights; a cell reads at most {} MB", weights.len() >> 20, BYTES_MAX >> 20));
+        }
+        let changed = weights.modified().map_err(no_model)?;
+        let mut opened = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((.., made)) = opened.iter().find(|(of, at, _)| (of, *at) == (&path, changed)) {
+            return Ok(made.clone());
+        }
+        let made = Arc::new(read(&path, make)?);
+        opened.truncate(KEPT - 1);
+        opened.insert(0, (path, changed, made.clone()));
+        Ok(made)
     }
-    let runner = Arc::new(read(&path)?);
-    opened.truncate(KEPT - 1);
-    opened.insert(0, (path, changed, runner.clone()));
-    Ok(runner)
 }
 
-fn read(path: &Path) -> Result<Runner, String> {
+fn read<T>(path: &Path, make: Make<T>) -> Result<T, String> {
     let lesson = crate::lesson::read(path).map_err(|issues| issues[0].to_string())?;
     let lesson: Arc<Lesson> = Arc::new(lesson);
     if !lesson.is_of_folder() {
@@ -57,5 +67,5 @@ fn read(path: &Path) -> Result<Runner, String> {
     let origin = ModelOrigin { lesson, recipe: ground.recipe.clone(), replaced: None };
     let model = LessonModel::new(origin, &ground).map_err(|fault| fault.words)?;
     let parameters = parameters.ok_or("the model has no weights")?;
-    Ok(Runner::of(&model, &parameters, &Arc::default()))
+    Ok(make(&model, &parameters))
 }

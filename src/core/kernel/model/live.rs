@@ -20,7 +20,8 @@ use attune_engine::quantity::Quantity;
 use attune_engine::vectors::expression::Expression;
 use attune_engine::vectors::{Vectors, unknown};
 
-use crate::kernel::model::{LessonModel, beside};
+use crate::kernel::model::LessonModel;
+use crate::kernel::model::beside::Opened;
 use crate::kernel::notebook::execution::{LiveModel, Versions};
 use crate::kernel::notebook::live::{Follows, Live, LiveName, live_names};
 use crate::kernel::notebook::live_text::Spoken;
@@ -306,6 +307,9 @@ pub struct Runner {
     passes: Mutex<VecDeque<(Vec<usize>, CodePass)>>,
 }
 
+/// The models of folders beside lessons, because cells run again after each change.
+static BESIDE: Opened<Runner> = Opened::new();
+
 /// Number of passes that a runner keeps.
 const PASSES_KEPT: usize = 4;
 /// Greatest number of multiplications of a pass that is kept, such that all kept passes together would fit into one
@@ -410,7 +414,8 @@ impl Forward for Runner {
     }
 
     fn beside(&self, name: &str) -> Result<Arc<dyn Forward>, Fault> {
-        let runner = beside::open(self.lesson.folder.as_deref(), name);
+        let make = |model: &LessonModel, parameters: &_| Self::of(model, parameters, &Arc::default());
+        let runner = BESIDE.open(self.lesson.folder.as_deref(), name, make);
         Ok(runner.map_err(|why| Fault::new(format!("the model {name:?}: {why}")))?)
     }
 

@@ -4,6 +4,8 @@
 //! missing action is a compile error.
 
 use attune_core::kernel::command::{AxisCommand, Command, SentenceCommand, TrainingCommand};
+use attune_core::lesson::course::QUESTIONS;
+use attune_core::lesson::links::TextLink;
 use attune_core::lesson::recorded::STRETCH;
 use attune_engine::quantity::{Entry, Quantity};
 use attune_view::explain::walk::{Focus, Step};
@@ -114,6 +116,7 @@ fn effect(action: WindowAction) -> Effect {
         Do::Compare => World(compare),
         Do::Senses => World(compare_senses),
         Do::Glossary => World(toggle_glossary),
+        Do::Questions => World(|world| follow_link(world, TextLink::Lesson(QUESTIONS.to_owned()))),
         Do::CloseGlossary => Workspace(|workspace, _| workspace.glossary.is_open = false),
         Do::Panel => Workspace(|workspace, which| {
             if let Some(panel) = panels::ids().get(which) {

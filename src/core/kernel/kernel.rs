@@ -18,6 +18,7 @@ use crate::kernel::model::live::{Trial, Watch, Watched};
 use crate::kernel::model::retraining::Retraining;
 use crate::kernel::model::untouched::UntouchedModel;
 use crate::kernel::model::{HISTORY_BYTES_MAX, HISTORY_STATES_MAX, LessonModel, ModelOrigin};
+use crate::kernel::notebook::document::DocumentCell;
 use crate::kernel::notebook::execution::Outcome;
 use crate::kernel::notebook::runs::TriedAnswer;
 use crate::kernel::notebook::saved::SavedNotebook;
@@ -283,6 +284,15 @@ impl Kernel {
         let cell = self.notebook.document().cell(id)?;
         let CellKind::Exercise(exercise) = &*cell.kind else { return None };
         Some(self.notebook.try_answer(exercise, cell, answer, &mut Trial::of(model, self.notebook.live_names())))
+    }
+
+    /// Returns the model's answer to a question as it is asked after `resets` resets, without changing anything. Returns
+    /// `None` if there is no such question or no model.
+    pub fn try_prediction(&self, id: &str, resets: usize) -> Option<Outcome> {
+        let model = self.phase.model()?;
+        let cell = DocumentCell { resets, ..DocumentCell::clone(self.notebook.document().cell(id)?) };
+        let CellKind::Predict(predict) = &*cell.kind else { return None };
+        Some(self.notebook.try_prediction(predict, &cell, &model.live_with(&self.notebook.speaks_of(&cell))))
     }
 
     /// Returns the fault of a lesson's code that runs after one of its cells, which must have run.

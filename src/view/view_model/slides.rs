@@ -344,6 +344,7 @@ mod tests {
         };
         let predict = Predict {
             ask: "".into(),
+            draws: String::new(),
             choices: vec![],
             reasons: vec![],
             answer: String::new(),

@@ -117,6 +117,12 @@ action_table! {
             line: New("open the glossary, with every term and symbol; Esc closes it"),
         }
         CloseGlossary { keys: &[key(Key::Escape)], line: Mentioned }
+        Questions {
+            text: "Questions",
+            tooltip: "Questions as people ask them, each with a short answer and the cell that shows it",
+            keys: &[alt(Key::Q)],
+            line: New("open the page of questions"),
+        }
         Panel {
             tooltip: "Brings the panel to the front, or opens it",
             keys: &[

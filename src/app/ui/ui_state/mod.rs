@@ -387,6 +387,8 @@ pub struct FocusRequest {
     pub weight: Option<(TensorId, usize, usize)>,
     /// The id of a cell of the notebook.
     pub cell: Option<String>,
+    /// The id of a cell whose sentence the stage shows, once there is a model.
+    pub sentence_of: Option<String>,
     /// A comparison, which the meaning panel shows even if it has begun before or is still loading.
     pub meaning: Option<MeaningView>,
 }

@@ -131,9 +131,25 @@ fn predict(kernel: &mut Kernel, cell: &Cell) -> Option<Problem> {
     reveal(kernel, cell);
     let words = match shown(kernel, cell) {
         None => NOT_RUN.to_owned(),
-        Some(run) => format!("its answer: {}", run.fault.as_ref()?),
+        Some(run) => match &run.fault {
+            Some(fault) => format!("its answer: {fault}"),
+            None => return drawn(kernel, cell),
+        },
     };
     Some(Problem::of(cell, words, Spot::Field("answer")))
+}
+
+/// Asks a question with drawn numbers several times. Each time, one choice must be right, and all must differ.
+fn drawn(kernel: &Kernel, cell: &Cell) -> Option<Problem> {
+    /// How many times the numbers are drawn: a rare fault may stay, but not one that every fifth learner would meet.
+    const DRAWS: usize = 12;
+    let CellKind::Predict(predict) = &cell.kind else { return None };
+    let draws = if predict.is_drawn() { 1..DRAWS } else { 0..0 };
+    draws.into_iter().find_map(|draw| {
+        let fault = kernel.try_prediction(&cell.id, draw)?.fault?;
+        let words = format!("the numbers of draw {}: {fault}", draw + 1);
+        Some(Problem::of(cell, words, Spot::Field("draws")))
+    })
 }
 
 fn exercise(kernel: &Kernel, cell: &Cell) -> Option<Problem> {
@@ -257,7 +273,7 @@ impl Grader {
             CellKind::Predict(Predict { ask, choices, .. }) => {
                 let right = self.right_choice(&cell.id);
                 let wrong = choices.iter().enumerate().filter(|(place, _)| Some(*place) != right);
-                Some(Task { id: &cell.id, ask, wrong: wrong.map(|(_, choice)| choice.as_str()).collect() })
+                Some(Task { id: &cell.id, ask, wrong: wrong.map(|(_, choice)| &**choice).collect() })
             }
             CellKind::Exercise(Exercise { ask, .. }) => Some(Task { id: &cell.id, ask, wrong: Vec::new() }),
             _ => None,
@@ -324,19 +340,24 @@ impl Judge<'_> {
         let tries = answered.map_or(0, SavedCell::tries);
         let mark = match (&cell.kind, answered) {
             (_, None) => AnswerMark::Open,
-            (CellKind::Predict(predict), Some(answered)) => self.prediction(cell, predict, &answered.answer),
+            (CellKind::Predict(predict), Some(answered)) => self.prediction(cell, predict, answered),
             (CellKind::Exercise(exercise), Some(answered)) => self.exercise(cell, exercise, answered),
             (_, Some(_)) => AnswerMark::Open,
         };
         Graded { task: cell.id.clone(), mark, tries }
     }
 
-    fn prediction(&self, cell: &Cell, predict: &Predict, answer: &SavedAnswer) -> AnswerMark {
-        let SavedAnswer::Predict { ask, choices, chosen, .. } = answer else { return AnswerMark::Open };
+    fn prediction(&self, cell: &Cell, predict: &Predict, answered: &SavedCell) -> AnswerMark {
+        let SavedAnswer::Predict { ask, choices, chosen, .. } = &answered.answer else { return AnswerMark::Open };
         let Some(chosen) = choices.get(*chosen) else { return AnswerMark::Open };
-        let right = self.grader.right_choice(&cell.id);
-        let (Some(place), true) = (predict.choices.iter().position(|choice| choice == chosen), **ask == *predict.ask)
-        else {
+        // The numbers that this learner had.
+        let drawn = predict.is_drawn().then(|| self.grader.trained.try_prediction(&cell.id, answered.resets)).flatten();
+        let right = match drawn.map(|outcome| outcome.verdict) {
+            Some(Some(Verdict::Prediction { right })) => Some(right),
+            _ => self.grader.right_choice(&cell.id),
+        };
+        let place = predict.choices.iter().position(|choice| **choice == **chosen);
+        let (Some(place), true) = (place, **ask == *predict.ask) else {
             return AnswerMark::OfAnotherVersion;
         };
         if Some(place) == right { AnswerMark::Right } else { AnswerMark::Wrong(Some(chosen.as_str().into())) }

@@ -58,12 +58,12 @@ pub fn text_that_runs(cell: &DocumentCell) -> Option<Arc<str>> {
 
 /// Returns the code of the lesson that runs with a cell.
 pub fn code_beside(kind: &CellKind) -> impl Iterator<Item = &String> {
-    let (shown, exercise) = match Behaviour::of(kind).runs {
-        CellCode::Predict(predict) => (Some(&predict.shows), None),
+    let (beside, exercise) = match Behaviour::of(kind).runs {
+        CellCode::Predict(predict) => (Some([&predict.draws, &predict.shows]), None),
         CellCode::Exercise(exercise) => (None, Some(exercise)),
         CellCode::Nothing | CellCode::Code { .. } => (None, None),
     };
-    shown.into_iter().chain(exercise.into_iter().flat_map(Exercise::codes))
+    beside.into_iter().flatten().chain(exercise.into_iter().flat_map(Exercise::codes))
 }
 
 /// Returns whether a cell runs automatically: a plot, the check of an exercise that is answered outside the cell, and

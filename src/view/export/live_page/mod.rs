@@ -13,6 +13,7 @@ use std::sync::LazyLock;
 
 use attune_core::kernel::Kernel;
 use attune_core::kernel::check::reveal;
+use attune_core::kernel::notebook::snapshot::CellSnapshot;
 use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot, StaticSpace};
 use attune_core::kernel::static_embedding::Rewriter;
 use attune_core::lesson::cells::{Bind, Cell, CellKind, Slider};
@@ -33,10 +34,11 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::escaped;
+use super::links::section_id;
 use super::page::{Page, PageItem, Pictures};
 use super::trace::TraceConfig;
 use super::web_page::math::mathml;
-use super::web_page::{self, Additions, CHOSEN_THEME, PageAnswer, PagesAround, section_id};
+use super::web_page::{self, Additions, CHOSEN_THEME, PageAnswer, PagesAround};
 use crate::explain::cards::{self, Card};
 use crate::explain::reader::EntryReader;
 use crate::explain::tellings::Rest;
@@ -44,6 +46,7 @@ use crate::explain::walk::Step;
 use crate::view_model::answers::{Asked, is_asked, keepers};
 use crate::view_model::axes::names;
 use crate::view_model::labels::HeadLabels;
+use crate::view_model::notebook::shown_choices;
 use crate::view_model::stage::StageModel;
 
 /// The scripts in the order of their dependencies; the last one starts the page.
@@ -433,7 +436,7 @@ enum KindData<'a> {
         step: Option<f64>,
     },
     Predict {
-        choices: &'a [String],
+        choices: Vec<String>,
     },
     /// An exercise that is solved without code, with the syntax trees of its texts.
     Exercise {
@@ -468,15 +471,18 @@ impl BindData {
 
 impl<'a> KindData<'a> {
     /// Returns the data of a cell, or `None` if the scripts do nothing with it.
-    fn of(kind: &'a CellKind) -> Option<Self> {
-        match kind {
+    fn of(shown: &'a CellSnapshot) -> Option<Self> {
+        match &*shown.cell.kind {
             CellKind::Stage { caption, sentence, words, time, plays, lines, goals } => {
                 Some(Self::Stage { caption, sentence: *sentence, words, time: *time, plays: *plays, lines, goals })
             }
             CellKind::Slider(Slider { caption, bind, range, step, start: _ }) => {
                 Some(Self::Slider { bind: BindData::of(bind), caption, range: *range, step: *step })
             }
-            CellKind::Predict(predict) => Some(Self::Predict { choices: &predict.choices }),
+            CellKind::Predict(predict) => {
+                let choices = shown_choices(predict, shown).into_iter().map(|(_, words)| words).collect();
+                Some(Self::Predict { choices })
+            }
             CellKind::Exercise(exercise) if exercise.start.is_none() => Some(Self::Exercise {
                 cases: exercise.cases.iter().map(|case| tree(case)).collect(),
                 check: tree(&exercise.check),
@@ -498,8 +504,10 @@ fn tree_of(text: &str) -> Option<Value> {
 }
 
 fn cells(snapshot: &Snapshot) -> Vec<CellData<'_>> {
-    let cells = snapshot.notebook.cells.iter().map(|shown| &shown.cell);
-    cells.filter_map(|cell| Some(CellData { section: section_id(&cell.id), kind: KindData::of(&cell.kind)? })).collect()
+    let shown = snapshot.notebook.cells.iter();
+    shown
+        .filter_map(|shown| Some(CellData { section: section_id(&shown.cell.id), kind: KindData::of(shown)? }))
+        .collect()
 }
 
 /// Returns the data of a page as JSON; `None` if there is no model yet, or only what one has done, if the model is too large for

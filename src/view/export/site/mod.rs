@@ -13,11 +13,12 @@ use attune_core::whole_file::{no_new_folder, write_folder};
 use attune_engine::messages::counted;
 use serde::Serialize;
 
+use super::links::section_id;
 use super::live_page::{self, unmarked};
 use super::markdown::{LessonProse, MarkdownPiece};
 use super::page::{Links, Pictures};
 use super::shared_files::{Parts, SharedFiles};
-use super::web_page::{PagesAround, head, markdown, section_id};
+use super::web_page::{PagesAround, head, markdown};
 use super::{escaped, plain};
 use crate::view_model::glossary::{told, words_of};
 use crate::view_model::pictures::Sketch;

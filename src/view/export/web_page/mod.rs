@@ -17,13 +17,14 @@ use attune_engine::code::readable;
 use data_encoding::BASE64;
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Tag, TagEnd, html};
 
+use super::escaped;
 use super::figures::{plot_svg, ranking_html, table_html};
+use super::links::section_id;
 use super::markdown::{LessonProse, MarkdownPiece, shown};
 use super::page::Links;
 use super::page::{Code, Page, PageItem, PageSlider, Pictures, StageCell, StagePicture};
 use super::shared_files::Parts;
 use super::sheet_html;
-use super::{escaped, plain};
 use crate::view_model::glossary::told;
 use crate::view_model::output::OutputModel;
 
@@ -148,11 +149,6 @@ pub(super) fn write_with(
     let script = script.map_or(String::new(), |script| around.parts.script(script));
     write!(to, "{script}</body>\n</html>\n")?;
     to.flush()
-}
-
-/// Returns the id of a cell's section in the page.
-pub(super) fn section_id(cell: &str) -> String {
-    plain(&format!("cell-{}", cell.replace(char::is_whitespace, "-")))
 }
 
 /// Returns the beginning of a page, up to its body. The title must be escaped already.

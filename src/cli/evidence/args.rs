@@ -91,7 +91,8 @@ pub struct WordsArgs {
 pub struct HeadsArgs {
     /// The lesson, by its file or its name in the course (it is trained first); or a pretrained model, by its folder or name.
     pub lesson: PathBuf,
-    /// A file of texts in UTF-8, a sentence on each line. Empty lines and lines of one token are left out; of a line that is
+    /// A file of texts in UTF-8, a sentence on each line; of a model with an encoder and a decoder, a source or `source ||| target`.
+    /// Empty lines and lines of one token are left out; of a line that is
     /// longer than the model reads, the end is cut.
     #[arg(required_unless_present = "head", conflicts_with_all = ["head", "words"])]
     pub texts: Option<PathBuf>,

@@ -1,6 +1,7 @@
 //! Commands: the only way to change a kernel, and the form in which a learner's work is saved. Each owner of state has
 //! an enum of its own.
 
+pub use crate::kernel::evidence::over_texts::TextsCommand;
 pub use crate::kernel::sentence_pass::senses::{SenseList, SenseSentence};
 pub use crate::kernel::training::weights::Reference;
 pub use crate::kernel::values::space::Axis;
@@ -53,6 +54,9 @@ pub enum Command {
     Map,
     #[serde(skip)]
     EndMap,
+    /// Measures all heads over a file of texts. The results are saved as such, and not as a command.
+    #[serde(skip)]
+    Texts(TextsCommand),
     #[serde(skip)]
     Undo,
     #[serde(skip)]
@@ -90,7 +94,7 @@ impl Command {
                     | TrainingCommand::ShowLatest
                     | TrainingCommand::Compare(None)
             ),
-            Self::Weights(_) | Self::Interventions(_) | Self::Retrain(_) | Self::Map => true,
+            Self::Weights(_) | Self::Interventions(_) | Self::Retrain(_) | Self::Map | Self::Texts(_) => true,
             Self::Sentence(command) => matches!(
                 command,
                 SentenceCommand::Ids(_)

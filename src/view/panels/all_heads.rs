@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::attention::{legend, sinks};
+use super::over_texts;
 use crate::sheet::control::{Button, Copied, Copy, Look, Menu, Shared};
 use crate::sheet::grid::short;
 use crate::sheet::{Ask, Choice, Chosen, Control, HeadOrder, Item, Text, Tile, Tiles, Tone};
@@ -16,6 +17,9 @@ const MARKED: usize = 5;
 const LISTED: usize = 3;
 
 pub fn items(models: &Models, chosen: &Chosen) -> Option<Vec<Item>> {
+    if chosen.over_texts {
+        return over_texts::items(models, chosen);
+    }
     let heads = models.get::<AllHeadsModel>()?.content.clone();
     if heads.heads.is_empty() {
         return Some(Vec::new());
@@ -49,6 +53,7 @@ pub fn items(models: &Models, chosen: &Chosen) -> Option<Vec<Item>> {
     let summary = "Strongest heads by each measure";
     items.push(Item::Details { summary, items: HeadMeasure::ALL.into_iter().map(of_each).collect() });
     items.extend(sinks(&heads.sinks));
+    items.extend(over_texts::details(models, chosen));
     Some(items)
 }
 
@@ -60,13 +65,15 @@ fn controls(heads: &Arc<AllHeads>, chosen: &Chosen) -> Vec<Control> {
         let is_chosen = chosen.measure == measure;
         Control::Button(Button::option(words.title, words.meaning, is_chosen, Choice::Measure(measure)))
     };
-    let mut controls = vec![Control::Menu(Menu {
+    let mut controls: Vec<Control> = over_texts::choice(false).into();
+    controls.push(Control::Separator);
+    controls.push(Control::Menu(Menu {
         label: chosen.measure.words().title.to_owned(),
         name: "Measure of the heads".to_owned(),
         hint: "The measure that marks and sorts the heads (in the grid, M chooses the next measure)".to_owned(),
         width: Some(WIDTH),
         controls: HeadMeasure::ALL.into_iter().map(measure).collect(),
-    })];
+    }));
     let orders = [
         (HeadOrder::Layers, "layers", "A row for each layer, a column for each head"),
         (HeadOrder::LargestFirst, "largest", "The heads with the largest value of the measure first"),

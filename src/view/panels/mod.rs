@@ -9,6 +9,7 @@ pub mod attention;
 mod axes;
 pub mod intervene;
 mod meaning;
+mod over_texts;
 mod train;
 mod variables;
 mod weights;

@@ -27,6 +27,10 @@ impl Evidence<'_> {
     /// # Errors
     /// In words for the learner, if the sentence does not fit the question, or the work was ended.
     pub fn words(&self, sentence: &str, asked: &AskedAnswer, progressed: Progressed<'_>) -> Result<Words, String> {
+        self.check_no_source(
+            "the measures of words are there for models with one sentence: measure on which word of the source each head \
+             aligns with attune heads MODEL TEXTFILE",
+        )?;
         if self.model.architecture.pooling == Pooling::Mean {
             return Err(
                 "this model answers from the mean of all words, so there is no place whose attention could be \

@@ -11,25 +11,18 @@ impl LessonModel {
     /// Puts questions to the model with the weights in use.
     ///
     /// # Errors
-    /// In words for the learner, if it is a recording or has a source.
+    /// In words for the learner, if it is a recording.
     pub fn evidence(&self) -> Result<Evidence<'_>, String> {
-        let model = self.training.network();
         if self.is_recorded() {
             return Err(ONE_PASS.to_owned());
         }
-        if model.architecture.has_source() {
-            return Err(
-                "this model reads a source sentence; maps, scores, words and heads are there for models with one \
-                        sentence only"
-                    .to_owned(),
-            );
-        }
         Ok(Evidence {
             lesson: &self.origin.lesson,
-            model,
+            model: self.training.network(),
             parameters: self.training.live(),
             space: &self.space,
             classes: &self.classes,
+            targets: self.pass.targets().map(|targets| &**targets),
         })
     }
 

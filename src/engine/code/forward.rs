@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 
-use rhai::{Array, Dynamic, Engine, INT, ImmutableString};
+use rhai::{Array, Dynamic, Engine, INT, ImmutableString, Map};
 
 use super::budget::{Budget, RANKED_MAX};
+use super::changes::{self, FORWARD, heads};
 use super::fault::Fault;
 use super::functions::{Answer, count};
-use super::model::{CodePass, Forward, RunnableModel};
+use super::model::{CodePass, Forward, PassChanges, RunnableModel};
 use super::tensor::{Axis, Tensor};
 use super::value::{Ranking, type_name};
 use crate::vectors::answers::{Measure, neighbours};
@@ -16,7 +17,6 @@ use crate::vectors::expression::Expression;
 use crate::vectors::{Vectors, unknown};
 
 /// Names of the functions.
-pub const FORWARD: &str = "forward";
 pub const VECTORS: &str = "vectors";
 pub const NEIGHBOURS: &str = "neighbours";
 
@@ -26,10 +26,16 @@ pub(super) fn register(engine: &mut Engine, budget: &Budget, model: Option<&Runn
     engine.register_fn("to_string", |pass: &mut CodePass| pass.to_string());
     let access = ModelAccess { model: model.cloned(), budget: budget.clone() };
     let of = access.clone();
-    engine.register_fn(FORWARD, move |sentence: ImmutableString| -> Answer<CodePass> { Ok(of.pass(&sentence, &[])?) });
+    engine.register_fn(FORWARD, move |sentence: ImmutableString| -> Answer<CodePass> {
+        Ok(of.pass(&sentence, &without(Vec::new()))?)
+    });
     let of = access.clone();
     engine.register_fn(FORWARD, move |sentence: ImmutableString, off: Array| -> Answer<CodePass> {
-        Ok(of.pass(&sentence, &heads(&off)?)?)
+        Ok(of.pass(&sentence, &without(heads(&off)?))?)
+    });
+    let of = access.clone();
+    engine.register_fn(FORWARD, move |sentence: ImmutableString, only: Map| -> Answer<CodePass> {
+        Ok(of.pass(&sentence, &PassChanges::Only(Box::new(changes::read(&only)?)))?)
     });
     let of = access.clone();
     engine.register_indexer_get(move |pass: &mut CodePass, name: ImmutableString| -> Answer<Dynamic> {
@@ -79,9 +85,9 @@ impl ModelAccess {
         Ok(tensor.into_dynamic())
     }
 
-    fn pass(&self, sentence: &str, off: &[usize]) -> Result<CodePass, Fault> {
+    fn pass(&self, sentence: &str, changes: &PassChanges) -> Result<CodePass, Fault> {
         let charge = |multiplications| self.budget.work(multiplications);
-        let pass = self.model(FORWARD)?.pass(sentence, off, &charge)?;
+        let pass = self.model(FORWARD)?.pass(sentence, changes, &charge)?;
         // A pass of a large model takes seconds.
         self.budget.check()?;
         Ok(pass)
@@ -138,14 +144,6 @@ fn words(list: &Array) -> Result<Vec<String>, Fault> {
     list.iter().map(word).collect()
 }
 
-/// Reads heads from a list of whole numbers.
-fn heads(list: &Array) -> Result<Vec<usize>, Fault> {
-    let head = |head: &Dynamic| {
-        let number = head.as_int().ok().and_then(|head: INT| usize::try_from(head).ok());
-        number.ok_or_else(|| {
-            let found = if head.is_int() { head.to_string() } else { type_name(head).to_owned() };
-            Fault::new(format!("{FORWARD}: {found} is not a head")).hint("heads count from 0, as in [0, 2]")
-        })
-    };
-    list.iter().map(head).collect()
+fn without(heads: Vec<usize>) -> PassChanges {
+    PassChanges::Without(heads)
 }

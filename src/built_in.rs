@@ -46,6 +46,11 @@ const FILES: &[(&str, &[u8])] = files![
     "qkv.ron",
     "scaling.ron",
     "the_transformer.ron",
+    "translator/config.json",
+    "translator/generation_config.json",
+    "translator/model.safetensors",
+    "translator/tokenizer.json",
+    "translator/tokenizer_config.json",
     "words.ron",
     "writer.ron",
     "writer/config.json",
@@ -104,7 +109,7 @@ mod tests {
         };
         let mut there = names(&folder);
         there.retain(|name| name.contains('.') && !name.ends_with(".md"));
-        for model in [MODEL, "writer"] {
+        for model in [MODEL, "translator", "writer"] {
             there.extend(names(&folder.join(model)).into_iter().map(|name| format!("{model}/{name}")));
         }
         there.sort();

@@ -1,15 +1,14 @@
-//! Makes the two small models of the course from scratch: draws sentences of a [`grammar`], learns word pieces, trains,
+//! Makes the three small models of the course from scratch: draws sentences of a [`grammar`], learns word pieces, trains,
 //! and writes a folder. The encoder, in BERT's form, predicts hidden words; the writer, in Llama's form, predicts the
-//! next piece of [`stories`]. A third model, which does not come with the course, is a translator in T5's form, which writes
-//! the [`translation`] of a sentence.
+//! next piece of [`stories`]; the translator, in T5's form, writes the [`translation`] of a sentence.
 //!
 //! ```text
 //! cargo run --release --no-default-features --example depth -- make lessons/depth
 //! cargo run --release --no-default-features --example depth -- make-writer lessons/writer
-//! cargo run --release --no-default-features --example depth -- make-translator FOLDER
+//! cargo run --release --no-default-features --example depth -- make-translator lessons/translator
 //! cargo run --release --no-default-features --example depth -- evaluate lessons/depth
 //! cargo run --release --no-default-features --example depth -- evaluate lessons/writer
-//! cargo run --release --no-default-features --example depth -- evaluate FOLDER
+//! cargo run --release --no-default-features --example depth -- evaluate lessons/translator
 //! ```
 //!
 //! Sums are computed on one thread in a fixed order, so that processors with the same vector instructions write the
@@ -159,18 +158,25 @@ fn evaluate_writer(asked: &Asked<'_>) {
     }
 }
 
-/// Prints how many sentences are translated right, word for word.
+/// Prints tables of the sentences that are translated right, word for word, and of the heads that align.
 fn evaluate_translator(asked: &Asked<'_>) {
-    for (name, pairs) in translating::kinds(SENTENCES, SEED) {
-        let Translated { right, senses, examples } = asked.translated(&pairs);
-        println!("{name}: {right}; words of two senses: {senses}");
-        examples.iter().for_each(|example| println!("    {example}"));
+    let kinds = translating::kinds(SENTENCES, SEED);
+    let mut wrong = Vec::new();
+    println!("| sentences | right | words of two senses | words that agree |\n|---|---|---|---|");
+    for (name, pairs) in &kinds {
+        let Translated { right, senses, agreement, examples } = asked.translated(pairs);
+        println!("| {name} | {right} | {senses} | {agreement} |");
+        wrong.extend(examples);
     }
-    let (_, pairs) = &translating::kinds(SENTENCES, SEED)[0];
-    println!("words at whose place a head looks most at the word that they translate:");
-    for (layer, heads) in asked.alignment(pairs).iter().enumerate() {
-        let told = heads.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-        println!("cross-attention of layer {}: {told}", layer + 1);
+    println!("\nsome that are wrong:");
+    wrong.iter().for_each(|example| println!("    {example}"));
+    println!("\nwords at whose place a head looks most at the word that they translate:\n");
+    let layers = asked.alignment(&kinds[0].1);
+    let heads = layers.first().map_or(0, Vec::len);
+    println!("| cross-attention |{}", (1..=heads).map(|head| format!(" head {head} |")).collect::<String>());
+    println!("|---|{}", "---|".repeat(heads));
+    for (layer, heads) in layers.iter().enumerate() {
+        println!("| layer {} |{}", layer + 1, heads.iter().map(|share| format!(" {share} |")).collect::<String>());
     }
 }
 

@@ -99,9 +99,6 @@ pub fn translator(config: &Config, tokenizer: &Tokenizer, seed: u64, steps: usiz
     let schedule = Schedule { steps, rate: TRANSLATOR_RATE, longest: translation::LONGEST, vectors: TIED_INIT };
     train(config, seed, schedule, |batch, rng| {
         let pair = translation::sentence(rng);
-        if pair.is_kept_from_training {
-            return;
-        }
         let (source, target) = (ids(pair.source.join(" ")), ids(pair.target.join(" ")));
         let first = batch.input.words.len();
         batch.targets.extend(target.iter().enumerate().map(|(row, &id)| (first + row, id)));

@@ -15,7 +15,7 @@ const AGREED: &[(&str, usize)] = &[
     ("lines of the page's scripts", 3_410),
     ("lines of tests", 47_900),
     ("lines of inline tests", 6_500),
-    ("files of src", 535),
+    ("files of src", 537),
     ("functions over 40 lines in 10,000", 135),
     ("commands", 88),
     ("quantities", 39),

@@ -81,12 +81,24 @@ fn an_export_does_not_replace_its_lesson() {
         (&[NOTEBOOK, "--to", "svg", "-o", "x.svg", "--panels", "stage"], "the panel stage is a picture of its own"),
         (&[NOTEBOOK, "--to", "npz", "-o", "x.npz", "--panels", "weights"], "--panels: this format has no panels"),
         (&[NOTEBOOK, "--to", "checkpoint", "-o", "x", "--panels", "weights"], "--panels: this format has no panels"),
+        (&[NOTEBOOK, "--to", "pytorch", "-o", "x.ipynb", "--panels", "weights"], "--panels: this format has no panels"),
     ] {
         ended(export(args), 2, says);
     }
     let path = lesson.to_str().unwrap();
     ended(export(&[path, "--to", "md", "-o", path]), 2, "this is the lesson itself");
     assert_eq!(fs::read(&lesson).unwrap(), fs::read(NOTEBOOK).unwrap());
+}
+
+#[test]
+fn a_model_goes_to_pytorch_and_a_recording_cannot() {
+    let folder = Folder::new("pytorch");
+    let file = folder.file("x.ipynb");
+    let recording = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/recordings/bert/run.safetensors");
+    ended(export(&[recording, "--to", "pytorch", "-o", &file]), 1, "a recording has no weights");
+    assert!(!folder.join("x.ipynb").exists());
+    ended(export(&[NOTEBOOK, "--to", "pytorch", "-o", &file]), 0, "of the sentence to compare");
+    assert!(fs::read_to_string(&file).unwrap().contains("\"python3\""));
 }
 
 #[test]

@@ -17,6 +17,7 @@ mod numbers;
 mod pages;
 mod panels;
 mod pictures;
+mod pytorch;
 mod ribbons;
 mod senses;
 mod site;

@@ -11,6 +11,7 @@ mod live_text;
 mod provenance;
 mod recordings;
 mod route;
+mod score;
 mod sentence_arcs;
 mod snapshots;
 mod vector_files;

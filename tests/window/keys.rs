@@ -33,6 +33,7 @@ use attune_core::kernel::snapshot::ModelSnapshot;
 use attune_core::kernel::{Command, Snapshot};
 use attune_core::store::Home;
 use attune_engine::quantity::Quantity;
+use attune_view::explain::walk::Step;
 use attune_view::view_model::saved_view::{PanelLayout, SavedView};
 use attune_view::view_model::training::{TrainingModel, TrainingStage};
 use bevy::ecs::system::RunSystemOnce;
@@ -498,6 +499,17 @@ fn check_window(bench: &mut Bench, action: WindowAction, which: usize, act: &dyn
                 "{said}"
             );
             bench.view().trail.close();
+        }
+        WindowAction::WhyThere => {
+            bench.view().trail.open(Quantity::Weight.of_head(1, [2, 1]));
+            bench.rest();
+            act(bench);
+            bench.rest();
+            let view = bench.view();
+            let pair = (view.selection.query, view.selection.head, view.selection.key);
+            assert_eq!((pair, view.walk.step(), view.trail.depth()), ((Some(2), 1, Some(1)), Step::Score, 0), "{said}");
+            assert!(bench.fronts().contains(&"Step".to_owned()), "{said}: {:?}", bench.fronts());
+            bench.view().walk.set(0.0);
         }
         WindowAction::CloseOrigin => {
             bench.view().trail.open(card);

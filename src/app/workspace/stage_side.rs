@@ -12,6 +12,7 @@ use super::open_panels::OpenPanels;
 use crate::app::panels::{PanelId, SceneCamera, StageUi};
 use crate::app::stage::bar::{self, bar_ui};
 use crate::app::stage::canvas::{Floating, Hit, picture_ui};
+use crate::app::stage::chains::ChainsCard;
 use crate::app::stage::frame::StageTab;
 use crate::app::stage::gauge::{self, Gauge};
 use crate::app::stage::geometry::scaled;
@@ -168,6 +169,7 @@ struct Over<'a> {
     second: Option<(SecondLine<'a>, Rect)>,
     bar: Option<Rect>,
     ribbons: Option<(Ribbons<'a>, Rect)>,
+    chains: Option<(ChainsCard<'a>, Rect)>,
     /// The place of the result line, which is reserved before the points arrive, so that nothing moves when it appears.
     result: Option<Rect>,
     walk: Option<Rect>,
@@ -194,6 +196,9 @@ impl<'a> Over<'a> {
                 let rect = ribbons.place(room, &side.seen(area, walk, view))?;
                 Some((ribbons, rect))
             });
+            let taken: Vec<Rect> = over.bar.into_iter().chain(over.ribbons.as_ref().map(|at| at.1)).collect();
+            let score = side.scene.score.as_deref().and_then(|score| score.as_ref().ok());
+            over.chains = score.and_then(|score| Some((ChainsCard(score), ChainsCard::place(room, &taken)?)));
         }
         over
     }
@@ -269,6 +274,9 @@ impl<'a> Over<'a> {
             });
             ui.scope_builder(at(*rect), |ui| ribbons.ui(ui, view.walk.at(), about, view.trail));
         }
+        if let Some((chains, rect)) = &self.chains {
+            chains.ui(ui, *rect);
+        }
         if let Some((rect, result)) = self.result.zip(scene.result(view.walk)) {
             ui.scope_builder(at(rect), |ui| result_ui(ui, result));
         }
@@ -301,6 +309,7 @@ impl<'a> Over<'a> {
                 .filter(Rect::is_positive)
                 .chain(self.bar)
                 .chain(self.ribbons.as_ref().map(|at| at.1))
+                .chain(self.chains.as_ref().map(|at| at.1))
                 .collect(),
         }
     }

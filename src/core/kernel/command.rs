@@ -16,6 +16,7 @@ use attune_engine::numerics::model::generate::NextWordChoice;
 use attune_engine::numerics::params::{Parameters, TensorId};
 use serde::{Deserialize, Serialize};
 
+use crate::kernel::evidence::words::ShownAnswer;
 use crate::kernel::notebook::NotebookCommand;
 use crate::kernel::sentence_pass::sentence::TextOrIds;
 use crate::lesson::Recipe;
@@ -57,6 +58,18 @@ pub enum Command {
     /// Measures all heads over a file of texts. The results are saved as such, and not as a command.
     #[serde(skip)]
     Texts(TextsCommand),
+    /// Measures which word mattered for an answer of the sentence on the stage, on a thread of its own. It ends when the
+    /// sentence or the weights change.
+    #[serde(skip)]
+    Words(ShownAnswer),
+    #[serde(skip)]
+    EndWords,
+    /// Computes what a head, counted over all blocks, compares and writes for the words of the sentence, and which heads
+    /// compose with it, on a thread of its own.
+    #[serde(skip)]
+    Tables(usize),
+    #[serde(skip)]
+    EndTables,
     #[serde(skip)]
     Undo,
     #[serde(skip)]
@@ -77,6 +90,10 @@ impl Command {
             Self::Tour
                 | Self::Map
                 | Self::EndMap
+                | Self::Words(_)
+                | Self::EndWords
+                | Self::Tables(_)
+                | Self::EndTables
                 | Self::Training(TrainingCommand::Compare(_))
                 | Self::Sentence(SentenceCommand::Generate { .. })
                 | Self::Notebook(NotebookCommand::Interrupt)
@@ -94,7 +111,13 @@ impl Command {
                     | TrainingCommand::ShowLatest
                     | TrainingCommand::Compare(None)
             ),
-            Self::Weights(_) | Self::Interventions(_) | Self::Retrain(_) | Self::Map | Self::Texts(_) => true,
+            Self::Weights(_)
+            | Self::Interventions(_)
+            | Self::Retrain(_)
+            | Self::Map
+            | Self::Words(_)
+            | Self::Tables(_)
+            | Self::Texts(_) => true,
             Self::Sentence(command) => matches!(
                 command,
                 SentenceCommand::Ids(_)
@@ -107,6 +130,8 @@ impl Command {
             | Self::Notebook(_)
             | Self::Tour
             | Self::EndMap
+            | Self::EndWords
+            | Self::EndTables
             | Self::Undo
             | Self::Redo => false,
         }

@@ -193,6 +193,7 @@ impl Kernel {
                     || model.has_senses_pending()
                     || model.has_check_pending()
                     || model.has_map_pending()
+                    || model.has_question_pending()
                     || self.texts.is_pending();
                 model.training.is_busy() || is_waiting || self.tour.is_under_way()
             }
@@ -262,6 +263,8 @@ impl Kernel {
                     model.advance_map();
                 } else if let (true, Ok(evidence)) = (self.texts.is_pending(), model.evidence()) {
                     self.texts.advance(evidence);
+                } else if model.has_question_pending() && !model.training.is_busy() {
+                    model.wait_for_answers();
                 } else {
                     model.advance();
                 }

@@ -90,7 +90,7 @@ impl TextLink {
             Self::Weight { tensor, row, col } => format!("Show {tensor}[{row},{col}] in Weights"),
             Self::Cell(id) => format!("Go to the cell {id}"),
             Self::Lesson(id) => format!("Open the lesson {id}"),
-            Self::File(name) => format!("Open the vectors of {name}"),
+            Self::File(name) => format!("Open {name}"),
         }
     }
 

@@ -55,6 +55,11 @@ pub enum PageItem<'a> {
         chosen: Option<usize>,
         right: Option<usize>,
     },
+    /// Why each choice is right or wrong; a page shows the reason for the chosen one.
+    Reasons {
+        reasons: Vec<PageItem<'a>>,
+        chosen: Option<usize>,
+    },
     /// Content that opens on demand.
     Details {
         summary: String,
@@ -295,6 +300,8 @@ fn prediction<'a>(predict: &'a Predict, shown: &'a CellSnapshot) -> Vec<PageItem
     };
     let mut answer: Vec<PageItem<'_>> = note(shown).map(|note| PageItem::Line(note.to_owned())).into_iter().collect();
     answer.push(PageItem::Choices { choices, chosen, right });
+    let reasons: Vec<PageItem<'_>> = predict.reasons.iter().map(|reason| markdown(reason, shown)).collect();
+    answer.push(PageItem::Reasons { reasons, chosen });
     if !run.outputs.is_empty() || run.fault.is_some() {
         let outputs = OutputModel::all(&predict.shows, &run.outputs);
         let shows = plain_code(&predict.shows);

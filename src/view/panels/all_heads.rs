@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::attention::{legend, sinks};
+use super::head_tables;
 use super::over_texts;
 use crate::sheet::control::{Button, Copied, Copy, Look, Menu, Shared};
 use crate::sheet::grid::short;
@@ -25,7 +26,8 @@ pub fn items(models: &Models, chosen: &Chosen) -> Option<Vec<Item>> {
         return Some(Vec::new());
     }
     let words = chosen.measure.words();
-    let mut items = vec![Item::Controls(controls(&heads, chosen)), Item::Scrolls];
+    let mut items =
+        vec![Item::Controls(over_texts::choice(false).into()), Item::Controls(controls(&heads, chosen)), Item::Scrolls];
     items.push(Item::soft(format!("{}. {} ({}).", words.meaning, words.formula, words.source)));
     let lacks_lengths = chosen.reading.is_added && !heads.heads.iter().all(|head| head.cells.has_lengths());
     if lacks_lengths {
@@ -52,6 +54,8 @@ pub fn items(models: &Models, chosen: &Chosen) -> Option<Vec<Item>> {
     };
     let summary = "Strongest heads by each measure";
     items.push(Item::Details { summary, items: HeadMeasure::ALL.into_iter().map(of_each).collect() });
+    let head = chosen.head.or_else(|| heads.strongest(chosen.measure, 1).first().copied());
+    items.extend(head.and_then(|head| head_tables::items(models, head)).unwrap_or_default());
     items.extend(sinks(&heads.sinks));
     items.extend(over_texts::details(models, chosen));
     Some(items)
@@ -65,15 +69,13 @@ fn controls(heads: &Arc<AllHeads>, chosen: &Chosen) -> Vec<Control> {
         let is_chosen = chosen.measure == measure;
         Control::Button(Button::option(words.title, words.meaning, is_chosen, Choice::Measure(measure)))
     };
-    let mut controls: Vec<Control> = over_texts::choice(false).into();
-    controls.push(Control::Separator);
-    controls.push(Control::Menu(Menu {
+    let mut controls = vec![Control::Menu(Menu {
         label: chosen.measure.words().title.to_owned(),
         name: "Measure of the heads".to_owned(),
         hint: "The measure that marks and sorts the heads (in the grid, M chooses the next measure)".to_owned(),
         width: Some(WIDTH),
         controls: HeadMeasure::ALL.into_iter().map(measure).collect(),
-    }));
+    })];
     let orders = [
         (HeadOrder::Layers, "layers", "A row for each layer, a column for each head"),
         (HeadOrder::LargestFirst, "largest", "The heads with the largest value of the measure first"),

@@ -29,15 +29,18 @@ const IN_SIGHT: usize = 3;
 /// Bins of the largest weights that are shown, of [`BINS`].
 const SHOWN_BINS: usize = 10;
 /// Characters of a text on its button.
-const TEXT_CHARS: usize = 60;
+const TEXT_CHARS: usize = 36;
 /// Layers with a colour each in the plot; of more, all heads have one.
 const COLOURED: usize = 8;
 
 /// Makes the items of the view that is chosen in the place of the sentence's heads.
 pub fn items(models: &Models, chosen: &Chosen) -> Option<Vec<Item>> {
     let snapshot = models.snapshot()?;
-    let mut items = vec![Item::Controls(controls(snapshot)), Item::Scrolls];
-    if snapshot.model.as_ref()?.recorded.is_some() {
+    let mut items = vec![Item::Controls(choice(true).into())];
+    let is_recorded = snapshot.model.as_ref()?.recorded.is_some();
+    items.extend((!is_recorded).then(|| Item::Controls(controls(snapshot))));
+    items.push(Item::Scrolls);
+    if is_recorded {
         items.push(Item::warning(format!("{ONE_PASS}, so no other text can run through it.")));
         return Some(items);
     }
@@ -50,7 +53,7 @@ pub fn items(models: &Models, chosen: &Chosen) -> Option<Vec<Item>> {
         Some(kept) => items.extend(results(snapshot, kept, chosen)),
         None if texts.running.is_none() => items.push(Item::soft(
             "What a head does in one sentence is rarely all that it does. Choose a text file in UTF-8, a sentence on each line; of \
-             a model with an encoder and a decoder, a source or `source ||| target`. All heads are measured over all lines.",
+             a model with an encoder and a decoder, a source or source ||| target. All heads are measured over all lines.",
         )),
         None => {}
     }
@@ -78,11 +81,7 @@ pub fn choice(over_texts: bool) -> [Control; 2] {
 fn controls(snapshot: &Snapshot) -> Vec<Control> {
     let texts = |command| Ask::Command(Command::Texts(command));
     let button = |label: &str, hint: &str, asks| Control::Button(Button::new(label, hint, asks));
-    let mut controls: Vec<Control> = choice(true).into();
-    if snapshot.model.as_ref().is_some_and(|model| model.recorded.is_some()) {
-        return controls;
-    }
-    controls.push(Control::Separator);
+    let mut controls = Vec::new();
     if snapshot.texts.running.is_some() {
         controls.push(button("Stop", "Ends the measuring. What was measured so far stays", texts(TextsCommand::Stop)));
         return controls;
@@ -113,8 +112,11 @@ fn results(snapshot: &Snapshot, kept: &KeptTexts, chosen: &Chosen) -> Vec<Item> 
         about.push_str(&format!(" Stopped after {} of {}.", kept.done, counted(kept.of, "line")));
     }
     let [across, up] = plotted(kept, chosen);
-    let mut items =
-        vec![Item::text(about), Item::Controls(vec![measure_menu(kept, 0, across), measure_menu(kept, 1, up)])];
+    let mut items = vec![
+        Item::text(about),
+        Item::Controls(vec![measure_menu(kept, 0, across)]),
+        Item::Controls(vec![measure_menu(kept, 1, up)]),
+    ];
     let [meaning, formula] = up.words();
     items.push(Item::soft(format!("{}: {meaning}. {formula}", up.name())));
     items.push(Item::Plot(scatter(kept, [across, up])));
@@ -151,7 +153,7 @@ fn measures(kept: &KeptTexts) -> Vec<TextMeasure> {
 }
 
 fn measure_menu(kept: &KeptTexts, axis: usize, now: TextMeasure) -> Control {
-    const WIDTH: f32 = 150.0;
+    const WIDTH: f32 = 190.0;
     let option = |measure: TextMeasure| {
         let choice = Choice::Plotted { axis, measure };
         Control::Button(Button::option(measure.name(), measure.words()[0], measure == now, choice))
@@ -160,8 +162,9 @@ fn measure_menu(kept: &KeptTexts, axis: usize, now: TextMeasure) -> Control {
         ["Measure from left to right", "The measure from left to right in the plot"],
         ["Measure upwards", "The measure upwards in the plot, by which the highest heads are named"],
     ][axis];
+    let sign = ["→", "↑"][axis];
     Control::Menu(Menu {
-        label: now.name().to_owned(),
+        label: format!("{sign} {}", now.name()),
         name: name.to_owned(),
         hint: hint.to_owned(),
         width: Some(WIDTH),
@@ -297,14 +300,14 @@ fn of_head(snapshot: &Snapshot, kept: &KeptTexts, head: &HeadTexts) -> Vec<Item>
             columns: std::iter::once("measure of a text".to_owned()).chain(quantiles).collect(),
             rows: of.distributions.iter().map(spread).collect(),
         }),
-        bars("Texts by their largest weight, without the first query and key", merged.collect()),
+        bars("Texts by largest weight", merged.collect()),
     ];
     if last > 0 {
         let distances = of.distance_histogram[..last].iter().enumerate().map(distance);
         items.push(bars("Weight by the distance in tokens", distances.collect()));
     }
     items.push(words(snapshot, "Keys with most weight", &of.key_words));
-    items.push(words(snapshot, "Queries with the largest weight on one key, on average", &of.query_words));
+    items.push(words(snapshot, "Queries by their largest weight", &of.query_words));
     items
 }
 

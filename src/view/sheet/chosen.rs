@@ -1,7 +1,10 @@
 //! The choices of a viewer that decide what a sheet shows, and the changes of them that controls ask for.
 
+use attune_core::kernel::evidence::words::ShownAnswer;
 use attune_engine::numerics::evidence::corpus::TextMeasure;
+use attune_engine::numerics::evidence::words::WordMeasure;
 
+use crate::explain::walk::Focus;
 use crate::view_model::attention::Reading;
 use crate::view_model::heads::HeadMeasure;
 
@@ -16,6 +19,8 @@ pub struct Chosen {
     pub head: Option<usize>,
     /// A head of the layer that is walked through.
     pub walked: Option<usize>,
+    /// The word and the head that are worked through; `None` to choose them.
+    pub focus: Option<Focus>,
     /// Attention as lines, and not as maps.
     pub as_lines: bool,
     /// Heads by this measure, in this order.
@@ -25,6 +30,10 @@ pub struct Chosen {
     pub over_texts: bool,
     /// The measures over texts that are plotted, from left to right and upwards; `None`: the usual ones.
     pub plotted: [Option<TextMeasure>; 2],
+    /// The measure of which word mattered that the sentence shows; `None`: weights.
+    pub word_measure: Option<WordMeasure>,
+    /// The answer on the stage about which questions are asked.
+    pub answer: ShownAnswer,
 }
 
 /// The order of the heads.
@@ -51,6 +60,7 @@ pub enum Choice {
         axis: usize,
         measure: TextMeasure,
     },
+    WordMeasure(Option<WordMeasure>),
 }
 
 impl Chosen {
@@ -63,6 +73,7 @@ impl Chosen {
             Choice::Order(order) => self.order = order,
             Choice::OverTexts(over_texts) => self.over_texts = over_texts,
             Choice::Plotted { axis, measure } => self.plotted[axis] = Some(measure),
+            Choice::WordMeasure(measure) => self.word_measure = measure,
         }
     }
 }

@@ -345,6 +345,7 @@ mod tests {
         let predict = Predict {
             ask: "".into(),
             choices: vec![],
+            reasons: vec![],
             answer: String::new(),
             shows: String::new(),
             explain: "".into(),

@@ -10,6 +10,7 @@ use attune_core::kernel::command::{
     Axis, AxisCommand, Brush, InterventionCommand, Reference, SenseCommand, SenseList, SenseSentence, SentenceCommand,
     TensorEntries, TextsCommand, TrainingCommand, WeightCommand,
 };
+use attune_core::kernel::evidence::words::ShownAnswer;
 use attune_core::kernel::notebook::document::OwnKind;
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use attune_core::kernel::sentence_pass::sentence::TextOrIds;
@@ -159,6 +160,10 @@ kinds![
     Command::Texts(TextsCommand::Stop),
     Command::Texts(TextsCommand::Open(_)),
     Command::Texts(TextsCommand::Forget),
+    Command::Words(_),
+    Command::EndWords,
+    Command::Tables(_),
+    Command::EndTables,
     Command::Undo,
     Command::Redo,
 ];
@@ -213,6 +218,11 @@ pub fn commands(lesson: &Lesson) -> impl Strategy<Value = Command> + use<> {
             Just(TextsCommand::Forget),
         ]
         .prop_map(Command::Texts),
+        1 => (option::of(0..6usize), option::of(0..9usize))
+            .prop_map(|(at, answer)| Command::Words(ShownAnswer { at, answer })),
+        1 => Just(Command::EndWords),
+        1 => (0..6usize).prop_map(Command::Tables),
+        1 => Just(Command::EndTables),
         7 => Just(Command::Undo),
         5 => Just(Command::Redo),
     ]

@@ -40,6 +40,9 @@ pub fn predict_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, frame: &mut 
     if let Some(run) = &cell.shown.run {
         let words = right.map_or("", |right| verdict_words(cell, chosen, right));
         ui.label(RichText::new(words).size(size::READING));
+        if let Some(reason) = predict.reason(chosen.or(right)) {
+            frame.prose_ui(ui, cell, reason);
+        }
         lessons_model_ui(ui, cell, frame);
         outputs_ui(ui, &cell.outputs);
         pictures_ui(ui, &cell.outputs, &mut frame.prose.images);

@@ -171,7 +171,8 @@ fn copy_by_key(ui: &Ui, items: &[Item]) {
     }
 }
 
-fn items_ui(ui: &mut Ui, items: &[Item], cx: &mut SheetContext) {
+/// Draws items, one below the other.
+pub fn items_ui(ui: &mut Ui, items: &[Item], cx: &mut SheetContext) {
     // What is not drawn takes no space.
     let is_drawn = |item: &&Item| !matches!(item, Item::Text(text) if text.tone == Tone::Tooltip);
     for (place, item) in items.iter().filter(is_drawn).enumerate() {

@@ -30,6 +30,12 @@ action_table! {
             keys: &[key(Key::W)],
             line: New("see where the weight between the chosen words comes from; Esc closes"),
         }
+        WhyThere {
+            text: "Why it looks there",
+            tooltip: "Opens Step at the score of this pair, as a sum over what made the query and the key",
+            keys: &[shift(Key::W)],
+            line: New("why the chosen word looks there: its score as a sum of parts"),
+        }
         ReadAdded {
             text: "lengths",
             tooltip: "Shows the length of what each word adds, ‖α V W_O‖, instead of its weight α",

@@ -3,6 +3,7 @@
 //!
 //! | file | job |
 //! |---|---|
+//! | [`job`] | a question that is answered on a thread of its own |
 //! | [`live`] | the map of the sentence on the stage, which fills while it is computed |
 //! | [`map`] | patch maps, ablation maps, path patching |
 //! | [`score`] | one score as a sum of pairs |
@@ -11,6 +12,7 @@
 //! | [`over_texts`] | the same in the window, kept with the work |
 //! | [`tables`] | what a head compares and writes, and which heads compose |
 
+pub mod job;
 pub mod live;
 pub mod map;
 pub mod over_texts;
@@ -23,7 +25,7 @@ use std::sync::Arc;
 
 use attune_engine::numerics::evidence::Question;
 use attune_engine::numerics::model::activations::Interventions;
-use attune_engine::numerics::model::{Activations, AttentionModel, Sequences};
+use attune_engine::numerics::model::{Activations, Architecture, AttentionModel, Sequences};
 use attune_engine::numerics::params::Parameters;
 use attune_engine::numerics::vectors::highest;
 use attune_engine::pretrained::folder::ModelFolder;
@@ -233,6 +235,21 @@ impl<'a> Evidence<'a> {
             format!("there is no head {head} in layer {layer}; the last is head {heads}")
         })
     }
+}
+
+/// Checks that a model has no source.
+///
+/// # Errors
+/// In words for the learner, if it has.
+pub(crate) fn with_one_sentence(architecture: &Architecture) -> Result<(), String> {
+    if architecture.has_source() {
+        return Err(
+            "this model reads a source sentence; scores, words and tables are there for models with one sentence: measure \
+             its heads over a list with Over texts in All heads"
+                .to_owned(),
+        );
+    }
+    Ok(())
 }
 
 /// Returns a text of a message that may have come from a file.

@@ -172,6 +172,16 @@ impl LessonModel {
                 self.end_map();
                 Ok(())
             }
+            Command::Words(asked) => self.start_words(asked),
+            Command::EndWords => {
+                self.cache.words.take();
+                Ok(())
+            }
+            Command::Tables(head) => self.start_tables(head),
+            Command::EndTables => {
+                self.cache.tables.take();
+                Ok(())
+            }
             // These commands are applied by the kernel.
             Command::Tour
             | Command::Texts(_)
@@ -329,6 +339,8 @@ impl LessonModel {
             recorded: pass.frame().recorded().cloned(),
             checked: self.checked(),
             map: self.map_snapshot(),
+            words: self.asked_words(),
+            tables: self.asked_tables(),
             recipe: self.origin.recipe.clone(),
             made_of: self.origin.lesson.clone(),
             replaced: self.replaced(),

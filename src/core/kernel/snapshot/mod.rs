@@ -4,6 +4,7 @@
 //! with the model.
 
 pub mod answers;
+pub mod scores;
 
 use std::sync::Arc;
 

@@ -268,13 +268,22 @@ fn read_predict<'s>(record: &mut Record<'s>, referred: &mut Referred<'s>) -> Opt
         }
         Some(choices)
     };
-    fields! { record => Predict {
+    let given = record.given("reasons");
+    fields! { record;
         ask: |node| referred.markdown(node);
         choices: read_choices;
+        reasons: list_of(*CHOICES_OF_PREDICTION.end(), |node| referred.markdown(node)), or Vec::new();
         answer: code;
         shows: code, or String::new();
         explain: |node| referred.markdown(node), or LessonText::default();
-    } }
+    }
+    if let (Some(node), Some(choices), Some(reasons)) = (given, &choices, &reasons)
+        && choices.len() != reasons.len()
+    {
+        let expected = format!("{}, one for each choice", choices.len());
+        return node.issue(format!("reasons: {}", reasons.len())).expected(expected).none();
+    }
+    complete!(Predict { ask, choices, reasons, answer, shows, explain })
 }
 
 fn read_exercise<'s>(record: &mut Record<'s>, referred: &mut Referred<'s>) -> Option<Exercise> {

@@ -92,7 +92,7 @@ impl CellKind {
     pub fn markdown(&self) -> impl Iterator<Item = &LessonText> {
         let texts: Vec<&LessonText> = match self {
             Self::Text { markdown } => vec![markdown],
-            Self::Predict(predict) => vec![&predict.ask, &predict.explain],
+            Self::Predict(predict) => [&predict.ask, &predict.explain].into_iter().chain(&predict.reasons).collect(),
             Self::Exercise(exercise) => {
                 let said = exercise.feedback.iter().map(|feedback| &feedback.say);
                 std::iter::once(&exercise.ask).chain(&exercise.hints).chain(said).collect()
@@ -137,12 +137,22 @@ pub enum Bind {
 pub struct Predict {
     pub ask: LessonText,
     pub choices: Vec<String>,
+    /// Why each choice is right or wrong, in the order of the choices; empty if the lesson gives no reasons. The reason for
+    /// the chosen one is shown with the answer.
+    pub reasons: Vec<LessonText>,
     /// Code whose value is the right choice: its text, or its index from 0.
     pub answer: String,
     /// Code whose outputs are shown with the answer; may be empty.
     pub shows: String,
     /// Explanation that is shown with the answer; may be empty.
     pub explain: LessonText,
+}
+
+impl Predict {
+    /// Returns the reason why the chosen answer is right or wrong, if the lesson gives it.
+    pub fn reason(&self, chosen: Option<usize>) -> Option<&LessonText> {
+        self.reasons.get(chosen?)
+    }
 }
 
 /// A task whose answer is checked against the live model.

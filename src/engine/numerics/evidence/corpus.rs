@@ -84,11 +84,11 @@ measures! {
     DistanceVariance = "qk_distance_variance", OneSentence, "How much that distance varies", "Σ α |i − j|² / rows − mean²";
     Induction = "induction_score", OneSentence,
         "The weight behind earlier copies of the same token, of the tokens that have one; weights below 0.01 do not count",
-        "Σ α[i, j+1] with j < i, tⱼ = tᵢ, / queries with such a j";
+        "Σ α[i, j+1] with j < i, t[j] = t[i], / queries with such a j";
     Aligned = "aligned_score", TwoSentences,
         "The share of the weights on the aligned word of the source: by a lesson's rule, or else the one that all heads of \
          cross-attention together weigh most",
-        "Σ α[i, aᵢ] / rows";
+        "Σ α[i, a[i]] / rows";
     Monotony = "monotony", TwoSentences,
         "The share of steps from one word of the target to the next at which the strongest word of the source does not move back",
         "steps with argmax α[i] ≥ argmax α[i−1] / steps";

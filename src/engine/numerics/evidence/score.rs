@@ -73,6 +73,7 @@ pub struct SourceValue {
 pub struct SplitScore {
     /// `scale · q · k`
     pub score: f64,
+    pub scale: f64,
     pub weight: f64,
     /// The number of the distance, which is added to the score.
     pub added: Option<f64>,
@@ -81,6 +82,9 @@ pub struct SplitScore {
     /// Sources of the query's vector and of the key's.
     pub sources: Vec<Source>,
     pub key_sources: Vec<Source>,
+    /// What each source puts into the query, and into the key, (sources, d_k): their rows add up to `q` and `k`.
+    pub query_parts: Matrix<f64>,
+    pub key_parts: Matrix<f64>,
     /// The value of each pair, (sources, key sources).
     pub pairs: Matrix<f64>,
     /// The same minus the mean over all keys that the query sees.
@@ -181,16 +185,26 @@ impl<S: Scalar> SplitPass<'_, S> {
         };
         Some(SplitScore {
             score: scale * dot(&wide(of_head.query.row(query)), &wide(of_head.key.row(key))),
+            scale,
             weight: of_head.weights.get(query, key).to_f64(),
             added: self.added(at),
             cap: layer.score_cap.map(|cap| cap / layer.temperature),
             query_words: self.in_words((block, query), &sources, of_rows, back(&queries, &right, query)),
             key_words: self.in_words((block, key), &sources, of_columns, back(&keys, &left, key)),
+            query_parts: left,
+            key_parts: right,
             key_sources: sources.clone(),
             sources,
             pairs,
             relative,
         })
+    }
+
+    /// Returns how many multiplications the split of a score takes, about.
+    pub fn work(&self, block: usize) -> usize {
+        let layer = &self.model.architecture.blocks[block].attention;
+        let (sources, places) = (self.sources(block).len(), self.activations.input.rows() + 1);
+        places.saturating_mul(sources).saturating_mul(layer.width).saturating_mul(layer.key_width + sources)
     }
 
     /// Computes what each source puts into a key, and the mean of that over all keys that are seen, (sources, d_k).

@@ -21,12 +21,13 @@
 //!
 //! In reading order: this file defines the model; [`classes`] and [`batch`] its tasks. [`step`] computes
 //! the [`loss`] and its gradient, [`shards`] on several threads. [`activations`] exposes the pass of one sentence,
-//! [`onward`] goes on with it from a changed vector, [`generate`] continues the sentence, [`attribution`] splits a logit into
+//! [`onward`] goes on with it from a changed vector, [`generate`] continues the sentence, with several [`beams`] too, [`attribution`] splits a logit into
 //! terms, and [`cost`] estimates the cost of sizes.
 
 pub mod activations;
 pub mod attribution;
 pub mod batch;
+pub mod beams;
 pub mod classes;
 pub mod cost;
 pub mod generate;

@@ -31,7 +31,6 @@ use attune_engine::quantity::Quantity;
 use data_encoding::BASE64;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
 use super::escaped;
 use super::page::{Page, PageItem, Pictures};
@@ -206,25 +205,13 @@ fn write_with_scripts(
 ) -> io::Result<()> {
     let script = without_comments(scripts);
     let additions = Additions {
-        policy: &policy(&script),
-        style: &format!("{}{CHOSEN_THEME}{STYLE}", *FONTS),
+        script: Some(&script),
+        styles: &[&FONTS, CHOSEN_THEME, STYLE],
         before,
-        after: &format!(
-            "<script type=\"application/json\" id=\"attune-data\">{}</script>\n<script>{script}</script>\n",
-            unmarked(data)
-        ),
+        after: &format!("<script type=\"application/json\" id=\"attune-data\">{}</script>\n", unmarked(data)),
         answers,
     };
     web_page::write_with(snapshot, pictures, around, &additions, to)
-}
-
-/// Returns the policy of a page that runs only this script and connects to nothing.
-pub(super) fn policy(script: &str) -> String {
-    let hash = BASE64.encode(&Sha256::digest(script));
-    format!(
-        "default-src 'none'; script-src 'sha256-{hash}'; img-src data:; font-src data:; style-src 'unsafe-inline'; \
-         base-uri 'none'; form-action 'none'"
-    )
 }
 
 /// Escapes JSON so that nothing in it begins a tag or ends the script element.
@@ -258,14 +245,15 @@ fn answer<'a>(cell: &'a str, items: Vec<PageItem<'a>>) -> Option<PageAnswer<'a>>
         _ => None,
     })?;
     let mut right = None;
-    let mut said = Vec::new();
+    let (mut reasons, mut said) = (Vec::new(), Vec::new());
     for item in details {
         match item {
             PageItem::Choices { right: found, .. } => right = found,
+            PageItem::Reasons { reasons: found, .. } => reasons = found,
             item => said.push(item),
         }
     }
-    Some(PageAnswer { cell, right: right?, said })
+    Some(PageAnswer { cell, right: right?, reasons, said })
 }
 
 /// The largest number of values in a page, of vectors and parameters together: about 16 MB of text.

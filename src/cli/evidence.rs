@@ -1,7 +1,5 @@
 //! `attune map`, `score`, `words` and `heads`: why an answer, why a look, and how often.
 
-pub mod args;
-
 use std::path::Path;
 
 use attune_core::kernel::Kernel;
@@ -17,8 +15,8 @@ use attune_view::export::evidence::{
 };
 use serde::Serialize;
 
-use self::args::{HeadsArgs, MapArgs, ScoreArgs, WordsArgs};
 use super::args::Common;
+use super::evidence_args::{HeadsArgs, MapArgs, ScoreArgs, WordsArgs};
 use super::{CliFault, lessons, print, training};
 
 /// Prints the maps of a sentence.

@@ -1,0 +1,173 @@
+//! Trained lessons with rotary positions, written as folders of today's decoders: read back they compute the same numbers, and
+//! transformers computes them too.
+
+use std::fs;
+use std::sync::Arc;
+
+use attune_core::kernel::command::SentenceCommand;
+use attune_core::kernel::{Command, Kernel, Snapshot};
+use attune_core::lesson;
+use attune_engine::numerics::model::activations::Interventions;
+use attune_engine::numerics::model::{Activations, Sequences};
+use attune_engine::pretrained::{Family, load};
+use attune_view::export::checkpoint::{Checkpoint, form};
+use serde_json::json;
+
+use crate::common::close::{Tolerance, assert_close_beside};
+use crate::common::folder::Folder;
+use crate::common::lessons::edited;
+use crate::common::python::with_torch;
+use crate::common::top;
+
+/// The script that opens a folder with transformers.
+const SCRIPT: &str = "tests/pretrained/oracle/decoders.py";
+
+/// The lesson on today's decoders, trained for a moment, with these parts of its model replaced.
+fn now(parts: &[(&str, &str)]) -> String {
+    let parts: Vec<_> = parts.iter().chain(&[("steps: 800", "steps: 60")]).copied().collect();
+    edited(&top::text("lessons/now.ron"), &parts)
+}
+
+fn fixture(form: &str) -> String {
+    top::text(format!("tests/fixtures/forms/{form}.ron"))
+}
+
+const NO_WINDOW: (&str, &str) = ("        window: Window(before: 2),\n", "");
+const NOT_GATED: (&str, &str) = ("activation: Silu,\n        gated: true,", "activation: Relu,");
+const BIASES: [(&str, &str); 2] =
+    [("        bias: false,", "        bias: true,"), ("feed_forward_bias: false", "feed_forward_bias: true")];
+const LAYER_NORMS: (&str, &str) = ("norm_kind: Rms", "norm_kind: Layer");
+
+/// Lessons with the family that each is written as.
+fn lessons() -> Vec<(&'static str, Family, String)> {
+    let gemma = [
+        NO_WINDOW,
+        ("norm_kind: Rms,", "norm_kind: Rms,\n        norm_gain_from_one: true,\n        embedding_scale: 4,"),
+        ("Silu", "GeluTanh"),
+    ];
+    vec![
+        ("now", Family::Mistral, now(&[])),
+        ("no window", Family::Llama, now(&[NO_WINDOW])),
+        ("a window that is never full", Family::Llama, now(&[("Window(before: 2)", "Window(before: 8)")])),
+        ("its own keys", Family::Mistral, now(&[("key_value_heads: 2", "key_value_heads: 4")])),
+        ("biases", Family::SmolLm3, now(&BIASES)),
+        ("not gated", Family::SmolLm3, now(&[NOT_GATED])),
+        ("not gated, no window", Family::Llama, now(&[NOT_GATED, NO_WINDOW])),
+        (
+            "biases of queries, keys and values",
+            Family::SmolLm3,
+            now(&[("        bias: false,", "        bias: true, output_bias: false,")]),
+        ),
+        (
+            "normed queries",
+            Family::Qwen3,
+            now(&[("        bias: false,", "        bias: false, query_key_norm: Heads,")]),
+        ),
+        ("layer norms", Family::StableLm, now(&[LAYER_NORMS, NO_WINDOW])),
+        (
+            "layer norms, not gated",
+            Family::GptNeoX,
+            now(&[LAYER_NORMS, NO_WINDOW, NOT_GATED, ("key_value_heads: 2", "key_value_heads: 4")]),
+        ),
+        ("Gemma", Family::Gemma, now(&gemma)),
+        ("Llama", Family::Llama, fixture("llama")),
+        ("Pythia", Family::GptNeoX, fixture("pythia")),
+    ]
+}
+
+/// A lesson's kernel, trained, and the folder of its model.
+fn exported(name: &str, text: &str) -> (Kernel, Folder) {
+    let lesson = Arc::new(lesson::parse("a.ron", text).unwrap_or_else(|issues| panic!("{name}: {issues:#?}")));
+    let folder = Folder::new("exported_decoder");
+    let target = Checkpoint::new(&lesson, &folder.0).unwrap_or_else(|fault| panic!("{name}: {fault}"));
+    let kernel = Kernel::trained(lesson);
+    target.write(&kernel.snapshot()).unwrap_or_else(|fault| panic!("{name}: {fault}"));
+    (kernel, folder)
+}
+
+/// A sentence of the lesson: its words, their ids, and the logits of the lesson's answers in each row, each with its id.
+struct Pass {
+    words: String,
+    ids: Vec<usize>,
+    logits: Vec<Vec<(usize, f32)>>,
+}
+
+fn passes(kernel: &mut Kernel) -> Vec<Pass> {
+    let lesson = kernel.snapshot().lesson.clone();
+    let pass = |words: &Vec<String>| {
+        let words = words.join(" ");
+        kernel.apply(Command::Sentence(SentenceCommand::Set(words.clone())));
+        kernel.settle();
+        let Snapshot { space, model, .. } = kernel.snapshot();
+        let (space, model) = (space.expect("vectors"), model.expect("a model"));
+        let id = |word: &String| space.vocabulary.iter().position(|known| known == word).expect("a word");
+        let logits = &model.sentence.answers.logits;
+        let row =
+            |row| model.classes.iter().enumerate().map(|(class, word)| (id(word), logits.get(row, class))).collect();
+        let ids = model.sentence.tokens.iter().map(|token| token.word.expect("a word")).collect();
+        Pass { words, ids, logits: (0..logits.rows()).map(row).collect() }
+    };
+    lesson.sentences.iter().map(pass).collect()
+}
+
+#[test]
+fn a_decoder_of_each_family_is_read_back_with_the_same_numbers() {
+    for (name, family, text) in lessons() {
+        let (mut kernel, folder) = exported(name, &text);
+        let read = load(&folder.0, &mut |_| true).unwrap_or_else(|stopped| panic!("{name}: {stopped}"));
+        assert!(read.origins.skipped.is_empty(), "{name}: {:?}", read.origins.skipped);
+        assert_eq!(form(&kernel.snapshot().lesson).map(|(config, _)| config.family), Ok(family), "{name}");
+        let model = read.model();
+        for Pass { words, ids, logits } in passes(&mut kernel) {
+            let sentence = Sequences::one(&ids);
+            let pass = Activations::of(&model, &read.parameters, &sentence, None, &Interventions::default());
+            let found = model.logits_of(&read.parameters, &pass.output);
+            for (row, logits) in logits.iter().enumerate() {
+                for &(id, logit) in logits {
+                    let what = format!("{name}: {words}, row {row}, {id}");
+                    assert_close_beside(1.0, what, found.get(row, id), logit, Tolerance::LIBRARY);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn transformers_opens_a_decoder_of_each_family_without_a_missing_key_and_computes_the_same() {
+    let Some(mut python) = with_torch() else { return };
+    let folder = |(name, _, text): (&str, Family, String)| {
+        let (mut kernel, folder) = exported(name, &text);
+        let passes = passes(&mut kernel);
+        let expected: Vec<_> =
+            passes.iter().map(|pass| json!({ "text": pass.words, "ids": pass.ids, "logits": pass.logits })).collect();
+        fs::write(folder.join("expected.json"), serde_json::to_vec(&expected).expect("JSON")).expect("a file");
+        folder
+    };
+    let folders: Vec<Folder> = lessons().into_iter().map(folder).collect();
+    let output =
+        python.arg(top::at(SCRIPT)).args(folders.iter().map(|folder| &folder.0)).output().expect("Python starts");
+    let printed = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+    assert!(output.status.success(), "{}", printed.concat());
+}
+
+#[test]
+fn a_form_that_no_family_has_is_refused_by_its_fields() {
+    let alone = "feed_forward: found none: the model is attention alone, and no family of transformers is; expected a number \
+                 of hidden units";
+    let cases = [
+        (
+            now(&[LAYER_NORMS]),
+            "window: found a window of 2 before and all after; expected none, as in StableLM's shape",
+        ),
+        (now(&[("norm: Pre", "norm: Post"), ("final_norm: true", "final_norm: false")]), "norm: found Post"),
+        (top::text("lessons/order.ron"), alone),
+        (fixture("gemma"), "as in Gemma 2's shape"),
+    ];
+    for (text, expected) in cases {
+        let lesson = lesson::parse("a.ron", &text).unwrap_or_else(|issues| panic!("{issues:#?}"));
+        let folder = Folder::new("refused-decoder");
+        let said = Checkpoint::new(&lesson, &folder.join("model")).expect_err(expected).to_string();
+        assert!(said.contains(expected), "{said}");
+        assert!(!folder.join("model").exists(), "nothing is written");
+    }
+}

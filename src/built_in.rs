@@ -32,6 +32,10 @@ const FILES: &[(&str, &[u8])] = files![
     "dot_product.ron",
     "encoder.ron",
     "excerpt.vec",
+    "frame/config.json",
+    "frame/model.safetensors",
+    "frame/tokenizer.json",
+    "frame/tokenizer_config.json",
     "glossary.ron",
     "gradient.ron",
     "heads.ron",
@@ -109,7 +113,7 @@ mod tests {
         };
         let mut there = names(&folder);
         there.retain(|name| name.contains('.') && !name.ends_with(".md"));
-        for model in [MODEL, "translator", "writer"] {
+        for model in [MODEL, "frame", "translator", "writer"] {
             there.extend(names(&folder.join(model)).into_iter().map(|name| format!("{model}/{name}")));
         }
         there.sort();

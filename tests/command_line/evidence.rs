@@ -9,7 +9,7 @@ use crate::common::folder::Folder;
 use crate::common::models::fixture;
 use crate::program::{attune, ended, said};
 
-const ENCODER: &str = "lessons/depth";
+const ENCODER: &str = "lessons/frame";
 const WRITER: &str = "lessons/writer";
 const DOG: &str = "the dog could not catch the fox because it was too slow, so it was the [MASK] that was too slow.";
 const FOX: &str = "the fox could not catch the dog because it was too slow, so it was the [MASK] that was too slow.";

@@ -10,7 +10,7 @@ use attune_view::export::pytorch;
 use serde_json::Value;
 
 use crate::common::folder::Folder;
-use crate::common::lessons::{self, forms, kernel};
+use crate::common::lessons::{self, form, forms, kernel};
 use crate::common::models::fixture;
 use crate::common::python::with_torch;
 use crate::common::top::at;
@@ -117,8 +117,7 @@ fn the_notebook_of_a_model_s_folder_finds_the_same_numbers() {
 #[test]
 fn a_lesson_gets_the_layer_of_pytorch_where_it_says_the_same_and_the_reason_where_not() {
     let said = |name: &str, library: &str| {
-        let (_, kernel) = forms().find(|(form, _)| form == name).unwrap_or_else(|| panic!("{name}"));
-        let notebook = notebook(&kernel.snapshot());
+        let notebook = notebook(&form(name).snapshot());
         let has_layer = code(&notebook).contains("nn.MultiheadAttention(");
         assert_eq!(has_layer, library.is_empty(), "{name}");
         assert!(notebook.to_string().contains(library), "{name}: {library}");
@@ -131,10 +130,7 @@ fn a_lesson_gets_the_layer_of_pytorch_where_it_says_the_same_and_the_reason_wher
 
 #[test]
 fn the_code_has_only_what_the_model_has() {
-    let of = |name: &str| {
-        let (_, kernel) = forms().find(|(form, _)| form == name).unwrap_or_else(|| panic!("{name}"));
-        code(&notebook(&kernel.snapshot()))
-    };
+    let of = |name: &str| code(&notebook(&form(name).snapshot()));
     let (llama, encoder) = (of("llama"), of("encoder"));
     assert!(llama.contains("rms_norm") && llama.contains("turn(Q") && !llama.contains("layer_norm"), "{llama}");
     assert!(

@@ -174,8 +174,8 @@ fn a_button_measures_which_word_mattered_and_the_arcs_show_a_measure() {
     assert!(panel.query_by_label(&measures.parting(words)).is_some());
     assert!(panel.query_by_label("Sort by cut").is_some());
     click(&mut panel, "Arcs of the sentence");
-    click(&mut panel, "Arcs by cut");
-    assert_eq!(panel.view().selection.measure, Some(WordMeasure::Cut));
+    click(&mut panel, "Arcs by rollout");
+    assert_eq!(panel.view().selection.measure, Some(WordMeasure::Rollout));
 }
 
 #[test]

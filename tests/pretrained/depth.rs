@@ -1,9 +1,11 @@
-//! The three models that come with the course: what lessons and docs say of them holds for sentences that training never saw.
+//! The models that come with the course: what lessons and docs say of them holds for sentences that training never saw.
 
 #[path = "../../examples/depth/evaluation.rs"]
 mod evaluation;
 #[path = "../../examples/depth/grammar.rs"]
 mod grammar;
+#[path = "../../examples/depth/insertions.rs"]
+mod insertions;
 #[path = "../../examples/depth/stories.rs"]
 mod stories;
 #[path = "../../examples/depth/translating.rs"]
@@ -22,8 +24,8 @@ use attune_engine::numerics::rng::{Stream, stream};
 use attune_engine::pretrained::folder::{ModelFolder, files_with};
 use attune_engine::pretrained::tokenizer::write::{NewTokenizer, PADDING, STOP, UNKNOWN};
 use attune_engine::pretrained::{Pretrained, load};
-use evaluation::{Asked, ByCell, by_cell, sentences, table};
-use grammar::{Cell, Kind};
+use evaluation::{Asked, ByCell, by_cell, sentences, table, varied};
+use grammar::{Cell, Kind, sentence_with_pronoun, varied_sentence};
 use stories::Text;
 use translating::Translated;
 
@@ -32,6 +34,8 @@ use crate::common::numerics::json::{list, parse, sizes, vector};
 use crate::common::top::at;
 
 const ENCODER: &str = "lessons/depth";
+/// The encoder that read sentences of a fixed frame only.
+const FRAME: &str = "lessons/frame";
 const WRITER: &str = "lessons/writer";
 const TRANSLATOR: &str = "lessons/translator";
 
@@ -75,7 +79,7 @@ fn check_cells(cells: &BTreeMap<Cell, (f64, usize)>, rows: usize) {
 
 #[test]
 fn roles_alone_decide_whatever_the_classes_and_the_order_of_the_nouns() {
-    let shipped = Shipped::new(ENCODER);
+    let shipped = Shipped::new(FRAME);
     for ((_, sentences), rows) in BY_CELL.iter().zip([44, 10, 6, 6]) {
         check_cells(&shipped.asked().cells(sentences), rows);
     }
@@ -86,7 +90,7 @@ const SENTENCES: usize = 60;
 
 #[test]
 fn what_needs_the_whole_sentence_comes_in_the_last_layers() {
-    let shipped = Shipped::new(ENCODER);
+    let shipped = Shipped::new(FRAME);
     let asked = shipped.asked();
     for seed in SEEDS {
         for kind in [Kind::Referent, Kind::Agreement, Kind::Negation] {
@@ -99,7 +103,7 @@ fn what_needs_the_whole_sentence_comes_in_the_last_layers() {
 
 #[test]
 fn senses_part_in_the_second_half_of_the_layers() {
-    let shipped = Shipped::new(ENCODER);
+    let shipped = Shipped::new(FRAME);
     let asked = shipped.asked();
     for seed in SEEDS {
         let shares = asked.senses(&sentences(Kind::Sense, 8 * SENTENCES, seed));
@@ -108,10 +112,36 @@ fn senses_part_in_the_second_half_of_the_layers() {
     }
 }
 
+/// A frame has the same words with and without insertions, and every inserted word has a piece of its own in a recipe that
+/// adds [`insertions::words`].
+#[test]
+fn insertions_leave_the_question_and_its_answer() {
+    let rng = &mut stream(1, Stream::Corpus);
+    let own: BTreeSet<String> = insertions::words().into_iter().collect();
+    assert!(["yesterday", "noon", "monday", "village"].iter().all(|word| own.contains(*word)));
+    for _ in 0..1000 {
+        for sentence in [varied_sentence(rng), sentence_with_pronoun(rng)] {
+            let Some(question) = &sentence.question else { continue };
+            let asked = &sentence.words[question.at];
+            assert!(*asked == question.right || question.sense.is_some_and(|(word, _)| word == asked), "{sentence:?}");
+            assert!(!sentence.is_new_combination || !sentence.inserted.is_empty(), "{sentence:?}");
+        }
+    }
+}
+
+#[test]
+fn combinations_of_insertions_are_kept_for_the_evaluation() {
+    for (kind, cells) in varied(4000, 1) {
+        let columns: BTreeSet<&str> = cells.keys().map(|cell| &*cell.column).collect();
+        assert_eq!(columns, BTreeSet::from(["one insertion", "two insertions"]), "{kind:?}");
+        assert!(cells.values().flatten().all(|sentence| sentence.is_kept_from_training()), "{kind:?}");
+    }
+}
+
 #[test]
 fn the_models_are_small_enough_to_travel() {
     const BYTES_MAX: u64 = 4_000_000;
-    for folder in [ENCODER, WRITER, TRANSLATOR] {
+    for folder in [ENCODER, FRAME, WRITER, TRANSLATOR] {
         let entries = std::fs::read_dir(at(folder)).expect("a folder").map(|entry| entry.expect("an entry"));
         let bytes: u64 = entries.map(|entry| entry.metadata().expect("a file").len()).sum();
         assert!(bytes < BYTES_MAX, "{folder}: {bytes} bytes");
@@ -120,7 +150,7 @@ fn the_models_are_small_enough_to_travel() {
 
 #[test]
 fn whatever_a_keyboard_writes_is_pieces() {
-    for folder in [ENCODER, WRITER] {
+    for folder in [ENCODER, FRAME, WRITER] {
         let shipped = Shipped::new(folder);
         let tokenizer = shipped.asked().tokenizer;
         let unknown = tokenizer.id_of(UNKNOWN).expect("a piece for the rest");
@@ -274,7 +304,7 @@ fn the_translator_s_files_are_those_that_its_command_writes() {
     let docs = std::fs::read_to_string(at("docs/real-models.md")).expect("a file");
     let weights = files.iter().find(|file| file.name == "model.safetensors").expect("weights");
     assert!(docs.contains(&format!("`{}`", weights.sha256)), "{weights}");
-    for (name, bytes) in written.into_iter().filter(|(name, _)| *name != *weights.name) {
+    for (name, bytes) in written.into_iter().filter(|(name, _)| *name != weights.name.as_str()) {
         assert_eq!(std::fs::read(at(TRANSLATOR).join(&name)).expect("a file"), bytes, "{name}");
     }
 }

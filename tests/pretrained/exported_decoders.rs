@@ -38,11 +38,22 @@ const BIASES: [(&str, &str); 2] =
     [("        bias: false,", "        bias: true,"), ("feed_forward_bias: false", "feed_forward_bias: true")];
 const LAYER_NORMS: (&str, &str) = ("norm_kind: Rms", "norm_kind: Layer");
 
+const EACH_ITS_KEYS: (&str, &str) = ("key_value_heads: 2", "key_value_heads: 4");
+const OLMO2: &str = "norm: None,\n        output_norms: true,\n        query_key_norm: Whole,";
+
 /// Lessons with the family that each is written as.
 fn lessons() -> Vec<(&'static str, Family, String)> {
     let gemma = [
         NO_WINDOW,
         ("norm_kind: Rms,", "norm_kind: Rms,\n        norm_gain_from_one: true,\n        embedding_scale: 4,"),
+        ("Silu", "GeluTanh"),
+    ];
+    let gemma2 = [
+        (
+            "norm_kind: Rms,",
+            "norm_kind: Rms,\n        norm_gain_from_one: true,\n        output_norms: true,\n        score_cap: 20,\n        \
+             logit_cap: 15,\n        score_divisor: 1.5,\n        embedding_scale: 4,",
+        ),
         ("Silu", "GeluTanh"),
     ];
     vec![
@@ -70,6 +81,14 @@ fn lessons() -> Vec<(&'static str, Family, String)> {
             now(&[LAYER_NORMS, NO_WINDOW, NOT_GATED, ("key_value_heads: 2", "key_value_heads: 4")]),
         ),
         ("Gemma", Family::Gemma, now(&gemma)),
+        ("Gemma 2", Family::Gemma2, now(&gemma2)),
+        ("Gemma 2 without a window", Family::Gemma2, now(&[NO_WINDOW, gemma2[0], gemma2[1]])),
+        ("OLMo 2", Family::Olmo2, now(&[NO_WINDOW, EACH_ITS_KEYS, ("norm: Pre,", OLMO2)])),
+        (
+            "rotary positions slowed down",
+            Family::Mistral,
+            now(&[NO_WINDOW, ("Rotary(theta: 100)", "Rotary(theta: 100, scaling: Linear(2))")]),
+        ),
         ("Llama", Family::Llama, fixture("llama")),
         ("Pythia", Family::GptNeoX, fixture("pythia")),
     ]

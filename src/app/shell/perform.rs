@@ -6,11 +6,12 @@
 use attune_core::kernel::command::{AxisCommand, Command, SentenceCommand, TrainingCommand};
 use attune_core::lesson::recorded::STRETCH;
 use attune_engine::quantity::{Entry, Quantity};
-use attune_view::explain::walk::Step;
+use attune_view::explain::walk::{Focus, Step};
 use attune_view::view_model::attention::AttentionMaps;
 use attune_view::view_model::meaning::{SensesModel, written_at};
 use attune_view::view_model::recorded::RecordingModel;
 use attune_view::view_model::saved_view::MeaningView;
+use attune_view::view_model::score::score_by_default;
 use attune_view::view_model::sentences::SentencesModel;
 use attune_view::view_model::training::{TrainingModel, TrainingStage};
 use bevy::prelude::*;
@@ -211,7 +212,7 @@ fn why_there(world: &mut World) {
     let stage = world.resource::<StageState>();
     let walked = stage.walk.as_deref().map(|walk| (walk.focus.head, [walk.focus.query, walk.key]));
     let of_entry = |entry: Entry| (entry.owner.number(), [entry.index[0], entry.index[1]]);
-    let pair = asked.map(of_entry).or(walked);
+    let pair = asked.map(of_entry).or(walked).or_else(|| pair_by_default(world));
     let layer = pair.and_then(|(head, _)| stage.route.as_ref()?.layer_of(head));
     world.resource_mut::<WorkspaceState>().0.open_panels.show(PanelId::of(PanelName::Step));
     let ViewState { selection, trail, walk, .. } = &mut *world.resource_mut::<ViewState>();
@@ -222,6 +223,13 @@ fn why_there(world: &mut World) {
         selection.key = Some(key);
         walk.show_step(layer, Step::Score);
     }
+}
+
+/// Returns the head and the pair whose score is explained while no word is chosen.
+fn pair_by_default(world: &World) -> Option<(usize, [usize; 2])> {
+    let word = world.resource::<StageState>().route.as_ref()?.word(&world.resource::<ViewState>().highlight.lit)?;
+    let Focus { query, head, key } = score_by_default(world.resource::<LatestModels>().snapshot()?, word)?;
+    Some((head, [query, key?]))
 }
 
 fn hide_sinks(world: &mut World) {

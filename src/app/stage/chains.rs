@@ -11,7 +11,7 @@ use egui::{Align2, Color32, Pos2, Rect, Sense, Stroke, Ui, Vec2, WidgetInfo, Wid
 const CARD: Vec2 = vec2(272.0, 186.0);
 const MARGIN: f32 = 12.0;
 /// Least size of the free stage that has room for the card.
-const FROM: Vec2 = vec2(560.0, 300.0);
+const FROM: Vec2 = vec2(420.0, 290.0);
 /// Least length of an arrow that is named, in points.
 const NAMED: f32 = 22.0;
 

@@ -39,6 +39,12 @@ pub trait Forward: Send + Sync {
     /// A message for the learner if the model cannot read the sentence or has no such head, or the error of `charge`.
     fn pass(&self, sentence: &str, changes: &PassChanges, charge: Charge<'_>) -> Result<CodePass, Fault>;
 
+    /// Returns the model in a folder of the lesson's folder.
+    ///
+    /// # Errors
+    /// A message for the learner if there is none, or it is too large.
+    fn beside(&self, name: &str) -> Result<Arc<dyn Forward>, Fault>;
+
     /// Returns the static vectors of some words, in rows that are named by the words.
     ///
     /// # Errors

@@ -96,7 +96,8 @@ impl Config {
     /// head.
     ///
     /// # Panics
-    /// If the family is not one that attune writes: BERT, GPT-2, DistilBERT, T5, BART, mBART, Marian and [`DECODERS`].
+    /// If the family is not one that attune writes: BERT, GPT-2, DistilBERT, EuroBERT, T5, BART, mBART, Marian and
+    /// [`DECODERS`].
     pub fn to_json(&self) -> String {
         self.to_json_with(&WritingRules::default())
     }
@@ -135,6 +136,7 @@ impl Config {
             ),
             Family::DistilBert => ("DistilBertForMaskedLM", json!({ "activation": activation, "pad_token_id": null })),
             Family::Llama => ("LlamaForCausalLM", self.llama_fields(activation)),
+            Family::EuroBert => ("EuroBertForMaskedLM", self.llama_fields(activation)),
             Family::Mistral => ("MistralForCausalLM", self.decoder_fields(activation)),
             Family::Qwen3 => ("Qwen3ForCausalLM", self.decoder_fields(activation)),
             Family::SmolLm3 => ("SmolLM3ForCausalLM", self.decoder_fields(activation)),
@@ -218,9 +220,13 @@ impl Config {
             "pad_token_id": null,
         });
         let own = match self.family {
-            Family::Gemma | Family::Gemma2 => {
-                json!({ "hidden_activation": activation, "layer_types": vec![kind; layers] })
-            }
+            Family::Gemma => json!({ "hidden_activation": activation }),
+            // A window is needed even where no layer has one.
+            Family::Gemma2 => json!({
+                "hidden_activation": activation,
+                "layer_types": vec![kind; layers],
+                "sliding_window": words.unwrap_or(self.positions()),
+            }),
             // In spite of the name, 1 stands for a layer with rotary positions.
             Family::SmolLm3 => json!({ "no_rope_layers": vec![1; layers], "layer_types": vec![kind; layers] }),
             Family::Qwen3 => json!({ "layer_types": vec![kind; layers] }),

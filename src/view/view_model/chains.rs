@@ -32,6 +32,8 @@ pub struct ChainArrow {
     pub to: PlanePoint,
 }
 
+/// The share of the key's length that may be rounding in double precision.
+const ROUNDING: f64 = 1e-9;
 /// Arrows of a chain; the others are one more.
 const ARROWS: usize = 7;
 
@@ -40,10 +42,11 @@ impl ScoreChains {
     pub fn of(names: &[String], query_parts: &Matrix<f64>, key_parts: &Matrix<f64>) -> Self {
         let (query, key) = (sum(query_parts), sum(key_parts));
         let right = unit(&query).or_else(|| unit(&key)).unwrap_or_else(|| vec![0.0; query.len()]);
-        let mut across = key;
-        let along = dot(&across, &right);
+        let (mut across, along) = (key.clone(), dot(&key, &right));
         add_scaled(&mut across, -along, &right);
-        let up = unit(&across).unwrap_or_default();
+        // A key in the direction of the query leaves only rounding.
+        let is_apart = dot(&across, &across).sqrt() > ROUNDING * dot(&key, &key).sqrt();
+        let up = unit(&across).filter(|_| is_apart).unwrap_or_default();
         let point = |vector: &[f64]| [&right, &up].map(|axis| if axis.is_empty() { 0.0 } else { dot(vector, axis) });
         let chain = |parts: &Matrix<f64>| {
             let points = (0..parts.rows()).map(|row| point(parts.row(row)));

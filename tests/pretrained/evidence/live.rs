@@ -18,7 +18,7 @@ const DOG: &str = "the dog could not catch the fox because it was too slow, so i
 const FOX: &str = "the fox could not catch the dog because it was too slow, so it was the [MASK] that was too slow.";
 
 fn shown(first: &str, second: Option<&str>) -> Kernel {
-    let mut kernel = running(&opened(&at("lessons/depth")));
+    let mut kernel = running(&opened(&at("lessons/frame")));
     kernel.apply(Command::Sentence(SentenceCommand::Set(first.to_owned())));
     kernel.apply(Command::Sentence(SentenceCommand::SetSecond(second.map(str::to_owned))));
     kernel.settle();

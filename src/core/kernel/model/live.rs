@@ -23,7 +23,7 @@ use attune_engine::quantity::Quantity;
 use attune_engine::vectors::expression::Expression;
 use attune_engine::vectors::{Vectors, unknown};
 
-use crate::kernel::model::LessonModel;
+use crate::kernel::model::{LessonModel, beside};
 use crate::kernel::notebook::execution::{LiveModel, Versions};
 use crate::kernel::notebook::live::{Follows, Live, LiveName, live_names};
 use crate::kernel::notebook::live_text::Spoken;
@@ -584,6 +584,11 @@ impl Forward for Runner {
         let found = self.table().gathered(rows.into_iter());
         let axes = vec![Axis::labelled(words.into()), Axis::plain(found.cols())];
         Ok(Tensor::new(axes, found.flat().iter().map(|&x| f64::from(x)).collect()))
+    }
+
+    fn beside(&self, name: &str) -> Result<Arc<dyn Forward>, Fault> {
+        let runner = beside::open(self.lesson.folder.as_deref(), name);
+        Ok(runner.map_err(|why| Fault::new(format!("the model {name:?}: {why}")))?)
     }
 
     fn file(&self, name: &str) -> Result<Arc<Vectors>, Fault> {

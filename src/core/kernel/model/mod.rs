@@ -1,6 +1,7 @@
 //! A lesson whose static vectors are trained: the attention model, its training, its weights in use, and the states for
 //! undo.
 
+pub mod beside;
 pub mod cache;
 pub mod commands;
 pub mod corpus;

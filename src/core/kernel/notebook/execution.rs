@@ -7,7 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use attune_engine::code::{FORWARD, Fault, Functions, Given, NEIGHBOURS, Names, Output, VECTORS, Variable, names};
+use attune_engine::code::{
+    FORWARD, Fault, Functions, Given, NEIGHBOURS, Names, Output, RATE, VECTORS, Variable, names,
+};
 
 use crate::kernel::notebook::document::{Behaviour, CellCode, CellId, Document, DocumentCell};
 use crate::kernel::notebook::live::{Follows, Live, LiveName};
@@ -222,7 +224,12 @@ impl<'a> NamesInScope<'a> {
         let source = |follows| NameSource::Live { follows, version: versions.of(follows) };
         let tensors = live.iter().map(|live| (live.name.as_str(), live.tensor.follows()));
         // A pass over a sentence that a cell supplies depends on the weights and on the heads that are off.
-        let asked = [(FORWARD, Follows::Forward), (VECTORS, Follows::Space), (NEIGHBOURS, Follows::Space)];
+        let asked = [
+            (FORWARD, Follows::Forward),
+            (RATE, Follows::Forward),
+            (VECTORS, Follows::Space),
+            (NEIGHBOURS, Follows::Space),
+        ];
         let all = tensors.chain(asked);
         let live = all.map(|(name, follows)| (name, source(follows))).collect();
         Self { live, above: BTreeMap::new() }

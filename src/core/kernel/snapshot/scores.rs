@@ -1,7 +1,7 @@
 //! The split of a score of the sentence on the stage, as it is shown: with the learner's changes.
 
 use attune_engine::numerics::attention::HeadMode;
-use attune_engine::numerics::evidence::score::{ScoreAt, SplitPass, SplitScore};
+use attune_engine::numerics::evidence::score::{self, ScoreAt, SplitPass, SplitScore};
 use attune_engine::numerics::model::AttentionModel;
 use attune_engine::numerics::model::activations::Interventions;
 
@@ -28,11 +28,11 @@ pub struct ShownSplit {
     pub opens_words: bool,
 }
 
-/// Returns how many multiplications the split of a score of a head takes, about; 0 where it is refused.
+/// Returns how many multiplications the split of a score of a head takes, about; 0 where there is none.
 pub fn split_work(snapshot: &Snapshot, head: usize) -> usize {
-    let Some((model, network)) = shown_network(snapshot, head) else { return 0 };
+    let Some(model) = snapshot.model.as_ref().filter(|model| head < model.architecture.heads()) else { return 0 };
     let block = model.architecture.head(head).0;
-    can_split(model, block).map_or(0, |()| pass(model, &network).work(block))
+    can_split(model, block).map_or(0, |()| score::split_work(&model.architecture, block, model.sentence.tokens.len()))
 }
 
 /// Splits a score; `None` until there is a model, and if there is no such head or word.

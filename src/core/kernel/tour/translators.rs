@@ -254,7 +254,7 @@ impl Translations {
              heads of one kind switched off. At how many places is the same word still the likeliest next one?\n\n| off | the \
              same word |\n|---|---|\n{}\n\nWithout the decoder's self-attention, each place of the target sees no other, so it \
              cannot know which words are written already. Without cross-attention the source is masked, and the model goes by \
-             the language alone. At the places of {}, it would then write {}.",
+             the language alone. At the places of {}, the likeliest next words are then {}.",
             counted(self.texts.len(), "sentence"),
             rows.join("\n"),
             sentence_link(first),

@@ -24,7 +24,7 @@ use crate::numerics::attention::rotary::{TurnDirection, Turns};
 use crate::numerics::attention::{AttentionConfig, BatchRows};
 use crate::numerics::block::{BlockConfig, Norm};
 use crate::numerics::model::activations::{Activations, distance_scores};
-use crate::numerics::model::{AttentionModel, Sequences, Tower};
+use crate::numerics::model::{Architecture, AttentionModel, Sequences, Tower};
 use crate::numerics::norm::{NormForm, inverse_deviations};
 use crate::numerics::params::{Parameters, TensorName};
 use crate::numerics::positions::Positions;
@@ -169,7 +169,7 @@ impl<S: Scalar> SplitPass<'_, S> {
         let [queries, keys] =
             [true, false].map(|of_query| side_of(self.model, self.parameters, (block, head), of_query));
         let turns = Turns::new(layer.rotary.as_ref(), self.activations.input.rows());
-        let sources = self.sources(block);
+        let sources = sources(&self.model.architecture, block);
         let left = self.projected(block, &queries, &turns, &[query]).remove(0);
         let seen: Vec<usize> = (0..of_head.weights.cols()).filter(|key| sees(*key)).collect();
         let [right, mean] = self.keys_and_mean(block, &keys, &turns, (key, &seen));
@@ -200,13 +200,6 @@ impl<S: Scalar> SplitPass<'_, S> {
         })
     }
 
-    /// Returns how many multiplications the split of a score takes, about.
-    pub fn work(&self, block: usize) -> usize {
-        let layer = &self.model.architecture.blocks[block].attention;
-        let (sources, places) = (self.sources(block).len(), self.activations.input.rows() + 1);
-        places.saturating_mul(sources).saturating_mul(layer.width).saturating_mul(layer.key_width + sources)
-    }
-
     /// Computes what each source puts into a key, and the mean of that over all keys that are seen, (sources, d_k).
     fn keys_and_mean(
         &self,
@@ -216,7 +209,7 @@ impl<S: Scalar> SplitPass<'_, S> {
         (key, seen): (usize, &[usize]),
     ) -> [Matrix<f64>; 2] {
         let layer = &self.model.architecture.blocks[block].attention;
-        let sources = self.sources(block).len();
+        let sources = sources(&self.model.architecture, block).len();
         let [mut own, mut mean] = [(); 2].map(|()| Matrix::zeros(sources, layer.key_width));
         let at_once = (NUMBERS_AT_ONCE / (sources * layer.width)).max(1);
         for places in seen.chunks(at_once) {
@@ -228,20 +221,6 @@ impl<S: Scalar> SplitPass<'_, S> {
             }
         }
         [own, mean]
-    }
-
-    /// Returns the sources of what a block reads: the word, its position, block by block the heads and the feed-forward layer,
-    /// and the biases.
-    fn sources(&self, block: usize) -> Vec<Source> {
-        let architecture = &self.model.architecture;
-        let mut sources = vec![Source::Word];
-        sources.extend((architecture.positions != Positions::None).then_some(Source::Position));
-        for (block, config) in architecture.blocks[..block].iter().enumerate() {
-            sources.extend((0..config.attention.heads).map(|head| Source::Head { block, head }));
-            sources.extend(config.feed_forward.map(|_| Source::FeedForward { block }));
-        }
-        sources.push(Source::Bias);
-        sources
     }
 
     /// Returns the number that the distance adds to a score.
@@ -473,6 +452,29 @@ impl<S: Scalar> SplitPass<'_, S> {
             }));
         }
     }
+}
+
+/// Returns how many multiplications the split of a score among so many tokens takes, about.
+///
+/// # Panics
+/// If there is no such block.
+pub fn split_work(architecture: &Architecture, block: usize, tokens: usize) -> usize {
+    let layer = &architecture.blocks[block].attention;
+    let sources = sources(architecture, block).len();
+    (tokens + 1).saturating_mul(sources).saturating_mul(layer.width).saturating_mul(layer.key_width + sources)
+}
+
+/// Returns the sources of what a block reads: the word, its position, block by block the heads and the feed-forward layer, and
+/// the biases.
+fn sources(architecture: &Architecture, block: usize) -> Vec<Source> {
+    let mut sources = vec![Source::Word];
+    sources.extend((architecture.positions != Positions::None).then_some(Source::Position));
+    for (block, config) in architecture.blocks[..block].iter().enumerate() {
+        sources.extend((0..config.attention.heads).map(|head| Source::Head { block, head }));
+        sources.extend(config.feed_forward.map(|_| Source::FeedForward { block }));
+    }
+    sources.push(Source::Bias);
+    sources
 }
 
 /// Returns the values of the sources that are no heads.

@@ -486,9 +486,13 @@ fn missing_files(path: &Path, lesson: &Lesson, courses: &mut Courses) -> Vec<Pro
 }
 
 fn line(verdict: &ClaimVerdict) -> String {
-    let ClaimVerdict { id, says, value, expect } = verdict;
+    let ClaimVerdict { id, says, value, fault, expect } = verdict;
     let verb = if verdict.holds() { "holds" } else { "does not hold" };
-    let measured = if value.is_nan() { "no finite number".to_owned() } else { measured(*value) };
+    let measured = match fault {
+        Some(why) => format!("nothing, because {}", printable(why)),
+        None if value.is_nan() => "no finite number".to_owned(),
+        None => measured(*value),
+    };
     let expected = match expect {
         Expect::AtLeast(least) => format!("at least {}", bound(*least)),
         Expect::AtMost(most) => format!("at most {}", bound(*most)),

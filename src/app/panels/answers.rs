@@ -112,7 +112,7 @@ fn words_ui(
         match ask {
             Ask::Command(command) => cx.requests.commands.push(command),
             Ask::Choose(Choice::WordMeasure(measure)) => cx.view.selection.measure = measure,
-            Ask::Choose(_) | Ask::OpenHead(_) => {}
+            Ask::Choose(_) | Ask::OpenHead(_) | Ask::ChooseTexts | Ask::OpenText { .. } => {}
         }
     }
     Some(())

@@ -1,6 +1,7 @@
 //! Commands: the only way to change a kernel, and the form in which a learner's work is saved. Each owner of state has
 //! an enum of its own.
 
+pub use crate::kernel::evidence::over_texts::TextsCommand;
 pub use crate::kernel::sentence_pass::senses::{SenseList, SenseSentence};
 pub use crate::kernel::training::weights::Reference;
 pub use crate::kernel::values::space::Axis;
@@ -54,6 +55,9 @@ pub enum Command {
     Map,
     #[serde(skip)]
     EndMap,
+    /// Measures all heads over a file of texts. The results are saved as such, and not as a command.
+    #[serde(skip)]
+    Texts(TextsCommand),
     /// Measures which word mattered for an answer of the sentence on the stage, on a thread of its own. It ends when the
     /// sentence or the weights change.
     #[serde(skip)]
@@ -112,7 +116,8 @@ impl Command {
             | Self::Retrain(_)
             | Self::Map
             | Self::Words(_)
-            | Self::Tables(_) => true,
+            | Self::Tables(_)
+            | Self::Texts(_) => true,
             Self::Sentence(command) => matches!(
                 command,
                 SentenceCommand::Ids(_)

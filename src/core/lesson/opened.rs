@@ -23,7 +23,7 @@ use crate::lesson::schema::{Corpus, Lesson, StaticEmbedding};
 impl Lesson {
     /// Returns the lesson that opens on a model's folder.
     pub fn of_model(model: ModelFolder) -> Self {
-        let (config, sentences) = (&model.config, sentences(&model));
+        let (config, sentences) = (&model.config, usual_sentences(&model));
         let notes = notes(&model, !sentences.is_empty());
         let network = ModelConfig::untrained(model.architecture.clone(), Self::objective_of(config));
         let (id, title, about) = (file_id("model", &model.name), model.name.clone(), model.about());
@@ -84,6 +84,7 @@ impl Lesson {
             model,
             switches: Switches::default(),
             sentences: Vec::new(),
+            texts: None,
             probes: Vec::new(),
             panels: Vec::new(),
             cells: Vec::new(),
@@ -151,7 +152,7 @@ const TRIED_MAX: usize = 10_000;
 /// Returns texts to begin with: some sentences that fit into the model; or words of the vocabulary if it contains few
 /// of those; or token ids if there is no tokenizer. There are none if the tokenizer reads nothing that fits into the
 /// model.
-fn sentences(model: &ModelFolder) -> Vec<String> {
+pub(super) fn usual_sentences(model: &ModelFolder) -> Vec<String> {
     let vocabulary = model.config.vocabulary;
     let most = pieces_max(&model.architecture, vocabulary);
     let Ok(tokenizer) = &model.tokenizer else {

@@ -4,12 +4,13 @@
 
 use std::sync::Arc;
 
-use rhai::{Array, Dynamic, Engine, INT, ImmutableString};
+use rhai::{Array, Dynamic, Engine, INT, ImmutableString, Map};
 
 use super::budget::{Budget, RANKED_MAX};
+use super::changes::{self, FORWARD, heads};
 use super::fault::Fault;
 use super::functions::{Answer, count};
-use super::model::{CodePass, Forward, RunnableModel};
+use super::model::{CodePass, Forward, PassChanges, RunnableModel};
 use super::tensor::{Axis, Tensor};
 use super::value::{Ranking, type_name};
 use crate::vectors::answers::{Measure, neighbours};
@@ -17,7 +18,6 @@ use crate::vectors::expression::Expression;
 use crate::vectors::{Vectors, unknown};
 
 /// Names of the functions.
-pub const FORWARD: &str = "forward";
 pub const RATE: &str = "rate";
 pub const VECTORS: &str = "vectors";
 pub const NEIGHBOURS: &str = "neighbours";
@@ -28,14 +28,20 @@ pub(super) fn register(engine: &mut Engine, budget: &Budget, model: Option<&Runn
     engine.register_fn("to_string", |pass: &mut CodePass| pass.to_string());
     let access = ModelAccess { model: model.cloned(), budget: budget.clone() };
     let of = access.clone();
-    engine.register_fn(FORWARD, move |sentence: ImmutableString| -> Answer<CodePass> { Ok(of.pass(&sentence, &[])?) });
+    engine.register_fn(FORWARD, move |sentence: ImmutableString| -> Answer<CodePass> {
+        Ok(of.pass(&sentence, &without(Vec::new()))?)
+    });
     let of = access.clone();
     engine.register_fn(FORWARD, move |sentence: ImmutableString, off: Array| -> Answer<CodePass> {
-        Ok(of.pass(&sentence, &heads(&off)?)?)
+        Ok(of.pass(&sentence, &without(heads(&off)?))?)
+    });
+    let of = access.clone();
+    engine.register_fn(FORWARD, move |sentence: ImmutableString, only: Map| -> Answer<CodePass> {
+        Ok(of.pass(&sentence, &PassChanges::Only(Box::new(changes::read(&only)?)))?)
     });
     let of = access.clone();
     engine.register_fn(FORWARD, move |sentence: ImmutableString, name: ImmutableString| -> Answer<CodePass> {
-        Ok(of.pass_of(&*of.beside(FORWARD, &name)?, &sentence, &[])?)
+        Ok(of.pass_of(&*of.beside(FORWARD, &name)?, &sentence, &without(Vec::new()))?)
     });
     let of = access.clone();
     engine.register_fn(RATE, move |texts: Array| -> Answer<f64> { Ok(of.rate(of.model(RATE)?, &texts, None)?) });
@@ -99,13 +105,13 @@ impl ModelAccess {
         Ok(tensor.into_dynamic())
     }
 
-    fn pass(&self, sentence: &str, off: &[usize]) -> Result<CodePass, Fault> {
-        self.pass_of(self.model(FORWARD)?, sentence, off)
+    fn pass(&self, sentence: &str, changes: &PassChanges) -> Result<CodePass, Fault> {
+        self.pass_of(self.model(FORWARD)?, sentence, changes)
     }
 
-    fn pass_of(&self, model: &dyn Forward, sentence: &str, off: &[usize]) -> Result<CodePass, Fault> {
+    fn pass_of(&self, model: &dyn Forward, sentence: &str, changes: &PassChanges) -> Result<CodePass, Fault> {
         let charge = |multiplications| self.budget.work(multiplications);
-        let pass = model.pass(sentence, off, &charge)?;
+        let pass = model.pass(sentence, changes, &charge)?;
         // A pass of a large model takes seconds.
         self.budget.check()?;
         Ok(pass)
@@ -123,7 +129,7 @@ impl ModelAccess {
             let parts = parts.filter(|parts| parts.len() > 1);
             let parts =
                 parts.ok_or_else(|| Fault::new(format!("{RATE}: {text} is not a text with its answer")).hint(TEXTS))?;
-            let answers = self.pass_of(model, &parts[0], &[])?.tensors.tensor("Z")?;
+            let answers = self.pass_of(model, &parts[0], &without(Vec::new()))?.tensors.tensor("Z")?;
             right += usize::from(is_right(&answers, at, &parts[1], &parts[2..])?);
         }
         Ok(right as f64 / texts.len() as f64)
@@ -180,6 +186,10 @@ fn words(list: &Array) -> Result<Vec<String>, Fault> {
     list.iter().map(word).collect()
 }
 
+fn without(heads: Vec<usize>) -> PassChanges {
+    PassChanges::Without(heads)
+}
+
 /// The form of the texts of [`RATE`].
 const TEXTS: &str = "write each text with its right answer, and perhaps a wrong one: \
                      rate([[\"the old cat sleeps on the\", \"mat\"], [\"the dog is [MASK]\", \"tired\", \"wide\"]])";
@@ -204,16 +214,4 @@ fn is_right(answers: &Tensor, at: Option<usize>, right: &str, wrong: &[String]) 
     let right = class(right)?;
     let wrong: Vec<usize> = wrong.iter().map(|word| class(word)).collect::<Result<_, _>>()?;
     Ok(if wrong.is_empty() { is_largest(row, right) } else { wrong.iter().all(|other| row[*other] < row[right]) })
-}
-
-/// Reads heads from a list of whole numbers.
-fn heads(list: &Array) -> Result<Vec<usize>, Fault> {
-    let head = |head: &Dynamic| {
-        let number = head.as_int().ok().and_then(|head: INT| usize::try_from(head).ok());
-        number.ok_or_else(|| {
-            let found = if head.is_int() { head.to_string() } else { type_name(head).to_owned() };
-            Fault::new(format!("{FORWARD}: {found} is not a head")).hint("heads count from 0, as in [0, 2]")
-        })
-    };
-    list.iter().map(head).collect()
 }

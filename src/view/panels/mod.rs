@@ -10,6 +10,7 @@ mod axes;
 mod head_tables;
 pub mod intervene;
 mod meaning;
+mod over_texts;
 pub mod step;
 mod train;
 mod variables;

@@ -1,6 +1,7 @@
 //! The choices of a viewer that decide what a sheet shows, and the changes of them that controls ask for.
 
 use attune_core::kernel::evidence::words::ShownAnswer;
+use attune_engine::numerics::evidence::corpus::TextMeasure;
 use attune_engine::numerics::evidence::words::WordMeasure;
 
 use crate::explain::walk::Focus;
@@ -25,6 +26,10 @@ pub struct Chosen {
     /// Heads by this measure, in this order.
     pub measure: HeadMeasure,
     pub order: HeadOrder,
+    /// All heads over a file of texts, and not in the sentence.
+    pub over_texts: bool,
+    /// The measures over texts that are plotted, from left to right and upwards; `None`: the usual ones.
+    pub plotted: [Option<TextMeasure>; 2],
     /// The measure of which word mattered that the sentence shows; `None`: weights.
     pub word_measure: Option<WordMeasure>,
     /// The answer on the stage about which questions are asked.
@@ -49,6 +54,12 @@ pub enum Choice {
     Lines(bool),
     Measure(HeadMeasure),
     Order(HeadOrder),
+    OverTexts(bool),
+    /// A measure over texts, from left to right (0) or upwards (1).
+    Plotted {
+        axis: usize,
+        measure: TextMeasure,
+    },
     WordMeasure(Option<WordMeasure>),
 }
 
@@ -60,6 +71,8 @@ impl Chosen {
             Choice::Lines(as_lines) => self.as_lines = as_lines,
             Choice::Measure(measure) => self.measure = measure,
             Choice::Order(order) => self.order = order,
+            Choice::OverTexts(over_texts) => self.over_texts = over_texts,
+            Choice::Plotted { axis, measure } => self.plotted[axis] = Some(measure),
             Choice::WordMeasure(measure) => self.word_measure = measure,
         }
     }

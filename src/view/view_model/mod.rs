@@ -4,6 +4,7 @@
 //! snapshot is made when it is first requested, so models that are not shown are never made.
 
 pub mod answers;
+pub mod as_code;
 pub mod asked;
 pub mod attention;
 pub mod axes;

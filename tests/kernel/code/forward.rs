@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use attune_engine::code::budget::RUN_PRODUCTS_MAX;
 use attune_engine::code::{
-    Axis, Charge, CodePass, Fault, Forward, Output, PassTensors, RunnableModel, Scope, Tensor, run,
+    Axis, Charge, CodePass, Fault, Forward, Output, PassChanges, PassTensors, RunnableModel, Scope, Tensor, run,
 };
 use attune_engine::vectors::Vectors;
 
@@ -23,12 +23,13 @@ struct Counted {
 }
 
 impl Forward for Counter {
-    fn pass(&self, sentence: &str, off: &[usize], charge: Charge<'_>) -> Result<CodePass, Fault> {
+    fn pass(&self, sentence: &str, changes: &PassChanges, charge: Charge<'_>) -> Result<CodePass, Fault> {
         charge(WORK)?;
-        Ok(CodePass {
-            sentence: sentence.into(),
-            tensors: Arc::new(Counted { sentence: sentence.to_owned(), off: off.len() }),
-        })
+        let off = match changes {
+            PassChanges::Without(off) => off.len(),
+            PassChanges::Only(only) => only.heads.len(),
+        };
+        Ok(CodePass { sentence: sentence.into(), tensors: Arc::new(Counted { sentence: sentence.to_owned(), off }) })
     }
 
     fn vectors(&self, words: &[String]) -> Result<Tensor, Fault> {

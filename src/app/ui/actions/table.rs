@@ -327,6 +327,8 @@ pub enum FilePurpose {
     Work(WorkChoice),
     ImportSenses,
     ExportSenses,
+    /// Texts over which all heads are measured.
+    Texts,
 }
 
 impl FilePurpose {

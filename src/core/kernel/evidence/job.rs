@@ -31,7 +31,7 @@ pub struct OwnModel {
 impl OwnModel {
     pub fn evidence(&self) -> Evidence<'_> {
         let Self { lesson, model, parameters, space, classes } = self;
-        Evidence { lesson, model, parameters, space, classes }
+        Evidence { lesson, model, parameters, space, classes, targets: None }
     }
 }
 

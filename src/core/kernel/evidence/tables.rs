@@ -52,6 +52,10 @@ impl Evidence<'_> {
         words: &[String],
         progressed: Progressed<'_>,
     ) -> Result<Tables, String> {
+        self.check_no_source(
+            "tables of heads are there for models with one sentence: measure its heads over a list with attune heads MODEL \
+             TEXTFILE",
+        )?;
         let heads = heads.iter().map(|head| self.head(*head).map_err(|why| format!("--head: {why}")));
         let heads = heads.collect::<Result<Vec<_>, _>>()?;
         let row = |word: &String| Ok((word.clone(), self.row("--words", word)?));

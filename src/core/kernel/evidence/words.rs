@@ -58,6 +58,10 @@ impl Evidence<'_> {
     /// # Errors
     /// In words for the learner, if the sentence does not fit the question, or the work was ended.
     pub fn words(&self, sentence: &str, asked: &AskedAnswer, progressed: Progressed<'_>) -> Result<Words, String> {
+        self.check_no_source(
+            "the measures of words are there for models with one sentence: measure on which word of the source each head \
+             aligns with attune heads MODEL TEXTFILE",
+        )?;
         self.answers_at_a_place()?;
         let ran = self.run(sentence).map_err(|why| format!("--sentence: {why}"))?;
         let place = self.place(&ran.tokens, asked.at).map_err(|why| format!("--sentence: {why}"))?;

@@ -16,19 +16,18 @@ impl LessonModel {
     /// Puts questions to the model with the weights in use.
     ///
     /// # Errors
-    /// In words for the learner, if it is a recording or has a source.
+    /// In words for the learner, if it is a recording.
     pub fn evidence(&self) -> Result<Evidence<'_>, String> {
-        let model = self.training.network();
         if self.is_recorded() {
             return Err(ONE_PASS.to_owned());
         }
-        with_one_sentence(&model.architecture)?;
         Ok(Evidence {
             lesson: &self.origin.lesson,
-            model,
+            model: self.training.network(),
             parameters: self.training.live(),
             space: &self.space,
             classes: &self.classes,
+            targets: self.pass.targets().map(|targets| &**targets),
         })
     }
 
@@ -94,7 +93,7 @@ impl LessonModel {
     /// # Errors
     /// In words for the learner, if the model cannot be asked.
     pub(super) fn start_words(&self, asked: ShownAnswer) -> Result<(), String> {
-        self.evidence()?;
+        with_one_sentence(&self.evidence()?.model.architecture)?;
         let frame = self.pass.frame().clone();
         let work =
             move |evidence: Evidence<'_>, progressed: Progressed<'_>| evidence.words_shown(&frame, asked, progressed);
@@ -109,6 +108,7 @@ impl LessonModel {
     pub(super) fn start_tables(&self, head: usize) -> Result<(), String> {
         let evidence = self.evidence()?;
         let architecture = &evidence.model.architecture;
+        with_one_sentence(architecture)?;
         if head >= architecture.heads() {
             return Err(format!("there is no head {}; there are {}", head.saturating_add(1), architecture.heads()));
         }

@@ -184,7 +184,12 @@ impl LessonModel {
                 Ok(())
             }
             // These commands are applied by the kernel.
-            Command::Tour | Command::Undo | Command::Redo | Command::Notebook(_) | Command::Retrain(_) => Ok(()),
+            Command::Tour
+            | Command::Texts(_)
+            | Command::Undo
+            | Command::Redo
+            | Command::Notebook(_)
+            | Command::Retrain(_) => Ok(()),
         }
     }
 

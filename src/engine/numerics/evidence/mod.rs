@@ -9,7 +9,7 @@
 //! | [`tables`] | what a head compares and writes, from its weights alone; which heads compose |
 //! | [`corpus`] | what a head does over many texts |
 //!
-//! Models with a source are not among them yet.
+//! Of models with a source, only [`corpus`] measures the heads.
 
 pub mod corpus;
 pub mod gradient;

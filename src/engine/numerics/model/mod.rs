@@ -44,6 +44,7 @@ pub use batch::{Batch, Sequences};
 use faer::MatRef;
 pub use loss::DistanceCosts;
 use rand::RngExt;
+use serde::{Deserialize, Serialize};
 pub use step::{StepWorkspace, model_backward, model_forward};
 pub use writing::WritingRules;
 
@@ -117,7 +118,7 @@ pub struct SourceForm {
 }
 
 /// One of the two stacks of blocks of a model with a source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Tower {
     /// The blocks of the source, an encoder.
     Source,

@@ -152,16 +152,16 @@ fn heads_of_translators_are_measured_over_sources_and_pairs() {
     let aligned: Vec<usize> = (0..queries)
         .map(|query| (0..keys).max_by(|a, b| all(query, *a).total_cmp(&all(query, *b))).expect("a key"))
         .collect();
-    for head in 0..heads.len() {
-        let of = |name: &str| heads[head][name].as_f64();
+    for (head, found) in heads.iter().enumerate() {
+        let of = |name: &str| found[name].as_f64();
         if !is_cross(&head) {
-            assert!(heads[head].get("aligned_score").is_none() && of("qk_distance").is_some(), "{}", heads[head]);
+            assert!(found.get("aligned_score").is_none() && of("qk_distance").is_some(), "{found}");
             continue;
         }
         let share = aligned.iter().enumerate().map(|(query, key)| weight(head, query, *key)).sum::<f64>();
         let expected = share / queries as f64;
         assert_close("aligned", of("aligned_score").expect("a share"), expected, Tolerance::SINGLE_PASS);
-        assert!(of("monotony").is_some() && of("prev_token_score").is_none(), "{}", heads[head]);
+        assert!(of("monotony").is_some() && of("prev_token_score").is_none(), "{found}");
     }
     assert_close("even", found["aligned_even"].as_f64().expect("a share"), 1.0 / keys as f64, Tolerance::SINGLE);
     // Sources alone, of which the model writes the targets.

@@ -420,18 +420,13 @@ fn the_apple_page_is_small_and_whole() {
 /// Exercises that are done by turning the model are checked in the page as in the program.
 #[test]
 fn exercises_without_code_are_checked_in_the_page() {
-    let lessons = [
-        ("dot_product", "temperature=0.12"),
-        ("scaling", "temperature=0.5"),
-        ("qkv", "W_Q%5B2,2%5D=-4&W_K%5B2,2%5D=4"),
-    ];
-    let page = |name: &str| {
-        let lesson = fs::read_to_string(at(format!("lessons/{name}.ron"))).expect("a lesson");
-        (format!("{name}.html"), as_web(&run(&lesson).snapshot()))
-    };
-    let pages: Vec<(String, String)> = lessons.iter().map(|(name, _)| page(name)).collect();
+    let notebook = ("notebook", NOTEBOOK.to_owned(), "temperature=0.5");
+    let gradient = fs::read_to_string(at("lessons/gradient.ron")).expect("a lesson");
+    let lessons = [notebook, ("gradient", gradient, "W_Q%5B1,0%5D=-1.5")];
+    let page = |name: &str, lesson: &str| (format!("{name}.html"), as_web(&run(lesson).snapshot()));
+    let pages: Vec<(String, String)> = lessons.iter().map(|(name, lesson, _)| page(name, lesson)).collect();
     let pages: Vec<(&str, &str)> = pages.iter().map(|(name, page)| (&**name, &**page)).collect();
-    let addresses = lessons.map(|(name, solved)| [format!("{name}.html"), format!("{name}.html#{solved}")]).concat();
+    let addresses = lessons.map(|(name, _, solved)| [format!("{name}.html"), format!("{name}.html#{solved}")]).concat();
     let verdicts = "return [...document.querySelectorAll('.checked')].map((found) => found.dataset.right);";
     let Some(answers) = ask(&pages, &addresses, verdicts, SIZE) else { return };
     for (address, answer) in addresses.iter().zip(&answers) {

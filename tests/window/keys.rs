@@ -686,6 +686,13 @@ fn check_window(bench: &mut Bench, action: WindowAction, which: usize, act: &dyn
             bench.until(&said, |bench| bench.world.resource::<Session>().model.is_reset);
             bench.until("a model", |bench| bench.training().stage == TrainingStage::Finished);
         }
+        WindowAction::Questions => {
+            // They are a lesson, so a window of its own leaves for it.
+            let bench = &mut Bench::beside("keys-questions", &["questions.ron"]);
+            act(bench);
+            let lesson = |bench: &Bench| Some(bench.world.resource::<LatestModels>().snapshot()?.lesson.id.clone());
+            bench.until(&said, |bench| lesson(bench).as_deref() == Some("questions"));
+        }
         _ => unreachable!("{said}: it is no row of a table, and nothing checks it here"),
     }
 }

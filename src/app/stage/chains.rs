@@ -1,5 +1,5 @@
 //! The card of a score: its query and its key as two chains of arrows, tip to tail, an arrow for what each source put into it.
-//! It is the plane through both vectors in the head's space, which is not that of the stage.
+//! The plane goes through both vectors in the head's space, which is not that of the stage.
 
 use attune_ui::theme::{self, Palette, size};
 use attune_ui::widgets::arrow::arrow;

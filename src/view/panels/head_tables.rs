@@ -80,8 +80,11 @@ fn of_tables(model: &TablesModel, found: &ShownTables) -> Vec<Item> {
     items
 }
 
+/// The number of a composition that a part shows.
+type PartOf = fn(&Composition) -> f64;
+
 /// The ways into a head, each with its number.
-const PARTS: [(&str, fn(&Composition) -> f64); 3] = [
+const PARTS: [(&str, PartOf); 3] = [
     ("Composition by queries", |of| of.query),
     ("Composition by keys", |of| of.key),
     ("Composition by values", |of| of.value),

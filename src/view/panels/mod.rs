@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn a_name_that_no_panel_has_is_answered_with_the_nearest_and_with_all() {
         let said = named("atention").unwrap_err();
-        assert!(said.contains("do you mean attention? The panels are attention, intervene, "), "{said}");
+        assert!(said.contains("do you mean attention? The panels are attention, step, "), "{said}");
         assert!(named("x").unwrap_err().starts_with("there is no such panel. The panels are attention, "));
         assert!(named("stage").unwrap_err().starts_with("the panel stage is a picture of its own"));
     }

@@ -20,7 +20,7 @@ pub struct ScoreModel {
     pub at: ShownScore,
     /// Names the head, the query and the key, with the score and the weight.
     pub title: String,
-    /// What else is done to the score, in sentences.
+    /// Sentences on what else is done to the score.
     pub then: Vec<String>,
     /// The largest pairs, by what is above their mean.
     pub pairs: Vec<PairRow>,
@@ -46,7 +46,7 @@ pub struct PairNumbers {
     pub value: f64,
 }
 
-/// What a source put into the query, times what another put into the key.
+/// A product of what a source put into the query and what another put into the key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairRow {
     pub query: PartName,

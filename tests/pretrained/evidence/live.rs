@@ -10,6 +10,7 @@ use attune_view::panels::intervene::maps;
 use attune_view::view_model::what_if::{MapKind, WhatIfModel};
 use attune_view::view_model::word_measures::WordMeasures;
 
+use crate::common::close::{Tolerance, assert_close};
 use crate::common::lessons::model;
 use crate::common::top::at;
 use crate::opened::{opened, running};
@@ -128,7 +129,7 @@ fn the_words_on_the_stage_are_those_of_the_command_line_and_their_measures_part(
     answered(&mut kernel);
     let swapped = model(&kernel).words.expect("it was asked").found.expect("an answer").expect("words");
     assert_eq!((&swapped.answer, &swapped.against), (&words.against, &words.answer));
-    assert!((swapped.table.difference + other.difference).abs() < 1e-9);
+    assert_close("the difference", swapped.table.difference, -other.difference, Tolerance::DOUBLE_SUMS);
 }
 
 #[test]

@@ -13,6 +13,7 @@ use attune_view::sheet::control::Ask;
 use attune_view::sheet::{Chosen, Control, Item, text};
 use attune_view::view_model::Models;
 
+use crate::common::close::{Tolerance, assert_close};
 use crate::common::folder::Folder;
 use crate::common::models::fixture;
 use crate::common::top::at;
@@ -62,7 +63,7 @@ fn heads_over_texts_fill_and_are_those_of_the_command_line() {
     for text in &opened.texts {
         let inner = (1..text.queries.len()).flat_map(|query| (1..text.keys.len()).map(move |key| (query, key)));
         let largest = inner.map(|(query, key)| text.weights.get(query, key)).fold(0.0, f32::max);
-        assert!((f64::from(largest) - text.ranked.largest).abs() < f64::from(f32::EPSILON), "{}", text.line);
+        assert_close(&text.line, f64::from(largest), text.ranked.largest, Tolerance::SINGLE_BITS);
     }
 }
 

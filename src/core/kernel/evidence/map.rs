@@ -11,7 +11,7 @@ const LEAST_DIFFERENCE: f64 = 0.01;
 /// The least difference of two probabilities that is divided by; below, rounding is all that is left.
 const LEAST_PROBABILITY: f64 = 1e-6;
 
-/// What to do in the place of a map of a model that reads a source.
+/// The advice in place of a map of a model that reads a source.
 pub(super) const NO_MAP: &str = "maps are there for models with one sentence: measure its heads over a list with attune heads MODEL \
      TEXTFILE, and change a head or a vector with attune trace --head or --patch";
 

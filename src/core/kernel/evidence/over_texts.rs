@@ -80,7 +80,7 @@ pub struct OpenedHead {
     pub texts: Vec<OpenedText>,
 }
 
-/// What there is of heads over texts.
+/// The state of the measures of heads over texts.
 #[derive(Clone, Debug, Default)]
 pub struct TextsSnapshot {
     /// The file that is being measured, and how far.

@@ -20,14 +20,14 @@ const BYTES_MAX: u64 = 64 << 20;
 /// Number of models that are kept, because cells run again after each change.
 const KEPT: usize = 4;
 
-/// What was made of the models read last, the newest first, each with the time of its file's last change.
+/// Results of the models read last, the newest first, each with the time of its file's last change.
 pub struct Opened<T>(Mutex<Vec<(PathBuf, SystemTime, Arc<T>)>>);
 
 /// Makes what is kept of a model with its trained parameters.
 type Make<T> = fn(&LessonModel, &Arc<Parameters<f32>>) -> T;
 
 impl<T> Opened<T> {
-    pub const fn new() -> Self {
+    pub const fn empty() -> Self {
         Self(Mutex::new(Vec::new()))
     }
 

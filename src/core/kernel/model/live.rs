@@ -315,7 +315,7 @@ pub struct Runner {
 }
 
 /// The models of folders beside lessons, because cells run again after each change.
-static BESIDE: Opened<Runner> = Opened::new();
+static BESIDE: Opened<Runner> = Opened::empty();
 
 /// Number of unchanged passes that a runner keeps: those of a sentence and a second one.
 const UNCHANGED_KEPT: usize = 2;
@@ -389,6 +389,9 @@ struct Unchanged {
     cost: u64,
 }
 
+/// A pass with changes: the unchanged one, the tensors of this one, and the changes.
+type ChangedPass = (Arc<Unchanged>, Activations<f32>, Interventions<f32>);
+
 impl Runner {
     /// Prepares a sentence, and returns the multiplications of a pass of it.
     fn frame(&self, sentence: &str) -> Result<(SentenceFrame, u64), Fault> {
@@ -425,12 +428,7 @@ impl Runner {
     }
 
     /// Runs a sentence with the changes that code wrote in full, from the first changed block on.
-    fn with_only(
-        &self,
-        sentence: &str,
-        changes: &OnlyChanges,
-        charge: Charge<'_>,
-    ) -> Result<(Arc<Unchanged>, Activations<f32>, Interventions<f32>), Fault> {
+    fn with_only(&self, sentence: &str, changes: &OnlyChanges, charge: Charge<'_>) -> Result<ChangedPass, Fault> {
         let own = self.unchanged(sentence, charge)?;
         let interventions = self.only(changes, &own.frame, charge)?;
         if let (Some(second), Some(head)) = (&changes.second, changes.exchanged) {

@@ -9,7 +9,7 @@
 //! | [`tables`] | what a head compares and writes, from its weights alone; which heads compose |
 //! | [`corpus`] | what a head does over many texts |
 //!
-//! Of models with a source, only [`corpus`] measures the heads.
+//! Only [`corpus`] measures the heads of models with a source.
 
 pub mod corpus;
 pub mod gradient;

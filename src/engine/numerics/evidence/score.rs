@@ -82,7 +82,7 @@ pub struct SplitScore {
     /// Sources of the query's vector and of the key's.
     pub sources: Vec<Source>,
     pub key_sources: Vec<Source>,
-    /// What each source puts into the query, and into the key, (sources, d_k): their rows add up to `q` and `k`.
+    /// Parts of the query and of the key, one for each source, (sources, d_k): their rows add up to `q` and `k`.
     pub query_parts: Matrix<f64>,
     pub key_parts: Matrix<f64>,
     /// The value of each pair, (sources, key sources).

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::template::Filling;
 
-/// What the cells need of a sentence.
+/// The data of a sentence that the cells need.
 pub(super) struct Sentence {
     tokens: Tower,
     source: Option<Tower>,

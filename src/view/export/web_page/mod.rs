@@ -65,7 +65,7 @@ impl<'a> PagesAround<'a> {
     }
 }
 
-/// What a page has in addition to the notebook, which is nothing for a static page.
+/// Parts of a page in addition to the notebook; a static page has none.
 #[derive(Default)]
 pub(super) struct Additions<'a> {
     pub script: Option<&'a str>,

@@ -305,7 +305,7 @@ fn the_translator_s_files_are_those_that_its_command_writes() {
     let weights = files.iter().find(|file| file.name == "model.safetensors").expect("weights");
     assert!(docs.contains(&format!("`{}`", weights.sha256)), "{weights}");
     for (name, bytes) in written.into_iter().filter(|(name, _)| *name != weights.name.as_str()) {
-        assert_eq!(std::fs::read(at(TRANSLATOR).join(&name)).expect("a file"), bytes, "{name}");
+        assert_eq!(std::fs::read(at(TRANSLATOR).join(name)).expect("a file"), bytes, "{name}");
     }
 }
 

@@ -2,10 +2,7 @@
 //! transformers computes them too.
 
 use std::fs;
-use std::sync::Arc;
 
-use attune_core::kernel::command::SentenceCommand;
-use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_core::lesson;
 use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::model::{Activations, Sequences};
@@ -13,11 +10,11 @@ use attune_engine::pretrained::{Family, load};
 use attune_view::export::checkpoint::{Checkpoint, form};
 use serde_json::json;
 
-use crate::common::close::{Tolerance, assert_close_beside};
 use crate::common::folder::Folder;
 use crate::common::lessons::edited;
 use crate::common::python::with_torch;
 use crate::common::top;
+use crate::exported_lesson::{check_logits, exported, passes};
 
 /// The script that opens a folder with transformers.
 const SCRIPT: &str = "tests/pretrained/oracle/decoders.py";
@@ -94,41 +91,6 @@ fn lessons() -> Vec<(&'static str, Family, String)> {
     ]
 }
 
-/// A lesson's kernel, trained, and the folder of its model.
-fn exported(name: &str, text: &str) -> (Kernel, Folder) {
-    let lesson = Arc::new(lesson::parse("a.ron", text).unwrap_or_else(|issues| panic!("{name}: {issues:#?}")));
-    let folder = Folder::new("exported_decoder");
-    let target = Checkpoint::new(&lesson, &folder.0).unwrap_or_else(|fault| panic!("{name}: {fault}"));
-    let kernel = Kernel::trained(lesson);
-    target.write(&kernel.snapshot()).unwrap_or_else(|fault| panic!("{name}: {fault}"));
-    (kernel, folder)
-}
-
-/// A sentence of the lesson: its words, their ids, and the logits of the lesson's answers in each row, each with its id.
-struct Pass {
-    words: String,
-    ids: Vec<usize>,
-    logits: Vec<Vec<(usize, f32)>>,
-}
-
-fn passes(kernel: &mut Kernel) -> Vec<Pass> {
-    let lesson = kernel.snapshot().lesson.clone();
-    let pass = |words: &Vec<String>| {
-        let words = words.join(" ");
-        kernel.apply(Command::Sentence(SentenceCommand::Set(words.clone())));
-        kernel.settle();
-        let Snapshot { space, model, .. } = kernel.snapshot();
-        let (space, model) = (space.expect("vectors"), model.expect("a model"));
-        let id = |word: &String| space.vocabulary.iter().position(|known| known == word).expect("a word");
-        let logits = &model.sentence.answers.logits;
-        let row =
-            |row| model.classes.iter().enumerate().map(|(class, word)| (id(word), logits.get(row, class))).collect();
-        let ids = model.sentence.tokens.iter().map(|token| token.word.expect("a word")).collect();
-        Pass { words, ids, logits: (0..logits.rows()).map(row).collect() }
-    };
-    lesson.sentences.iter().map(pass).collect()
-}
-
 #[test]
 fn a_decoder_of_each_family_is_read_back_with_the_same_numbers() {
     for (name, family, text) in lessons() {
@@ -137,16 +99,10 @@ fn a_decoder_of_each_family_is_read_back_with_the_same_numbers() {
         assert!(read.origins.skipped.is_empty(), "{name}: {:?}", read.origins.skipped);
         assert_eq!(form(&kernel.snapshot().lesson).map(|(config, _)| config.family), Ok(family), "{name}");
         let model = read.model();
-        for Pass { words, ids, logits } in passes(&mut kernel) {
-            let sentence = Sequences::one(&ids);
-            let pass = Activations::of(&model, &read.parameters, &sentence, None, &Interventions::default());
-            let found = model.logits_of(&read.parameters, &pass.output);
-            for (row, logits) in logits.iter().enumerate() {
-                for &(id, logit) in logits {
-                    let what = format!("{name}: {words}, row {row}, {id}");
-                    assert_close_beside(1.0, what, found.get(row, id), logit, Tolerance::LIBRARY);
-                }
-            }
+        for pass in passes(&mut kernel, None) {
+            let sentence = Sequences::one(&pass.ids);
+            let run = Activations::of(&model, &read.parameters, &sentence, None, &Interventions::default());
+            check_logits(name, &pass, &model.logits_of(&read.parameters, &run.output));
         }
     }
 }
@@ -156,7 +112,7 @@ fn transformers_opens_a_decoder_of_each_family_without_a_missing_key_and_compute
     let Some(mut python) = with_torch() else { return };
     let folder = |(name, _, text): (&str, Family, String)| {
         let (mut kernel, folder) = exported(name, &text);
-        let passes = passes(&mut kernel);
+        let passes = passes(&mut kernel, None);
         let expected: Vec<_> =
             passes.iter().map(|pass| json!({ "text": pass.words, "ids": pass.ids, "logits": pass.logits })).collect();
         fs::write(folder.join("expected.json"), serde_json::to_vec(&expected).expect("JSON")).expect("a file");

@@ -98,8 +98,9 @@ impl<T: Send + 'static> Job<T> {
         self.of.is_same(of)
     }
 
-    pub fn is_done(&self) -> bool {
-        self.found.is_some()
+    /// Returns whether its answer is still to come, and is about this subject.
+    pub fn is_pending(&self, of: &Subject) -> bool {
+        self.found.is_none() && self.is_of(of)
     }
 
     /// Waits a moment for the answer.

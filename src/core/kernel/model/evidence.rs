@@ -129,17 +129,17 @@ impl LessonModel {
     /// Returns whether a question about what is on the stage is still to be answered.
     pub fn has_question_pending(&self) -> bool {
         let of = self.subject();
-        let words = self.cache.words.borrow().as_ref().is_some_and(|job| !job.is_done() && job.is_of(&of));
-        words || self.cache.tables.borrow().as_ref().is_some_and(|job| !job.is_done() && job.is_of(&of))
+        self.cache.words.borrow().as_ref().is_some_and(|job| job.is_pending(&of))
+            || self.cache.tables.borrow().as_ref().is_some_and(|job| job.is_pending(&of))
     }
 
     /// Waits a moment for the answers to questions.
     pub fn wait_for_answers(&self) {
         let of = self.subject();
-        if let Some(job) = self.cache.words.borrow_mut().as_mut().filter(|job| !job.is_done() && job.is_of(&of)) {
+        if let Some(job) = self.cache.words.borrow_mut().as_mut().filter(|job| job.is_pending(&of)) {
             job.wait();
         }
-        if let Some(job) = self.cache.tables.borrow_mut().as_mut().filter(|job| !job.is_done() && job.is_of(&of)) {
+        if let Some(job) = self.cache.tables.borrow_mut().as_mut().filter(|job| job.is_pending(&of)) {
             job.wait();
         }
     }

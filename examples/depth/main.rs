@@ -207,6 +207,18 @@ fn counts() -> BTreeMap<String, usize> {
     counts
 }
 
+/// Trains a model with its tokenizer, and writes both.
+fn make(
+    folder: &Path,
+    config: &Config,
+    written: &NewTokenizer,
+    train: impl FnOnce(&Tokenizer) -> Parameters<f32>,
+) -> Done {
+    let tokenizer = Tokenizer::read(TokenizerFiles::Json(&written.to_json()))?;
+    println!("{config}");
+    write(folder, config, &train(&tokenizer), written)
+}
+
 /// Trains the encoder and writes it.
 fn encoder(folder: &Path, Options { steps, seed }: Options) -> Done {
     let mut pieces = pieces::learn(&counts(), MERGES);
@@ -216,11 +228,8 @@ fn encoder(folder: &Path, Options { steps, seed }: Options) -> Done {
         }
     }
     let written = NewTokenizer::of_pieces(&pieces);
-    let tokenizer = Tokenizer::read(TokenizerFiles::Json(&written.to_json()))?;
     let config = Config::parse(&encoder_config(written.count()))?;
-    println!("{config}");
-    let trained = training::encoder(&config, &tokenizer, seed, steps);
-    write(folder, &config, &trained, &written)
+    make(folder, &config, &written, |tokenizer| training::encoder(&config, tokenizer, seed, steps))
 }
 
 /// Trains the encoder of a fixed frame and writes it.
@@ -252,22 +261,16 @@ fn frame(folder: &Path, Options { steps, seed }: Options) -> Done {
 fn writer(folder: &Path, Options { steps, seed }: Options) -> Done {
     let pieces = pieces::learn(&counts(), MERGES);
     let written = NewTokenizer::of_writer(&pieces);
-    let tokenizer = Tokenizer::read(TokenizerFiles::Json(&written.to_json()))?;
     let config = Config::parse(&writer_config(written.count()))?;
-    println!("{config}");
-    let trained = training::writer(&config, &tokenizer, seed, steps);
-    write(folder, &config, &trained, &written)
+    make(folder, &config, &written, |tokenizer| training::writer(&config, tokenizer, seed, steps))
 }
 
 /// Trains the translator and writes it.
 fn translator(folder: &Path, Options { steps, seed }: Options) -> Done {
     let words = translation::words();
     let written = NewTokenizer::of_translator(&words);
-    let tokenizer = Tokenizer::read(TokenizerFiles::Json(&written.to_json()))?;
     let config = Config::parse(&translator_config(written.count()))?;
-    println!("{config}");
-    let trained = training::translator(&config, &tokenizer, seed, steps);
-    write(folder, &config, &trained, &written)
+    make(folder, &config, &written, |tokenizer| training::translator(&config, tokenizer, seed, steps))
 }
 
 /// Returns the configuration of an encoder with the writer's architecture, without a causal mask.

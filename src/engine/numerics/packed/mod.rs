@@ -403,9 +403,19 @@ mod tests {
         all.map(|(i, j)| (y.get(i, j).to_f64() - exact(i, j)).abs()).fold(0.0, f64::max)
     }
 
-    /// Rows, inputs and outputs that are not multiples of a tile, register or panel.
-    const SHAPES: [(usize, usize, usize); 7] =
-        [(1, 1, 1), (3, 7, 5), (8, 32, 32), (13, 40, 33), (16, 96, 64), (25, 17, 95), (30, 3, 31)];
+    /// Rows, inputs and outputs that are not multiples of a tile, register or panel; the last two have more inputs than
+    /// are multiplied at a time.
+    const SHAPES: [(usize, usize, usize); 9] = [
+        (1, 1, 1),
+        (3, 7, 5),
+        (8, 32, 32),
+        (13, 40, 33),
+        (16, 96, 64),
+        (25, 17, 95),
+        (30, 3, 31),
+        (1, 385, 33),
+        (26, 200, 40),
+    ];
 
     #[test]
     fn every_processor_s_tiles_multiply() {

@@ -22,6 +22,7 @@ pub const MODEL: &str = "depth";
 /// use.
 const FILES: &[(&str, &[u8])] = files![
     "apple.ron",
+    "assistant.ron",
     "bank.ron",
     "block.ron",
     "cross_attention.ron",

@@ -10,6 +10,7 @@ pub mod compare;
 pub mod course;
 pub mod features;
 pub mod fold;
+pub mod gauge;
 pub mod glossary;
 pub mod grid;
 pub mod heads;
@@ -114,7 +115,8 @@ models!(of(snapshot): meaning::NeighboursModel, meaning::SensesModel, pieces::Wo
 models!(of(snapshot): recorded::RecordingModel);
 models!(of(snapshot): sentence_arcs::SentenceArcs, slides::SlidesModel, tensors::VariablesModel);
 models!(of(snapshot): training::TrainingModel, what_if::WhatIfModel);
-models!(of(snapshot, choice): answers::AnswerShifts => Option<usize>, fold::FoldModel => usize);
+models!(of(snapshot, choice): answers::AnswerShifts => Option<usize>);
+models!(of(snapshot, choice): fold::FoldModel => usize);
 models!(of(snapshot, choice): grid::PatchMap => (usize, usize));
 models!(after(snapshot, before): grid::PatchPicture);
 models!(of(snapshot, choice): meaning::LayerNeighbours => (usize, usize));

@@ -8,6 +8,7 @@ pub mod attention;
 pub mod axes;
 pub mod compare;
 pub mod course;
+pub mod effects;
 pub mod features;
 pub mod fold;
 pub mod gauge;
@@ -115,7 +116,7 @@ models!(of(snapshot): meaning::NeighboursModel, meaning::SensesModel, pieces::Wo
 models!(of(snapshot): recorded::RecordingModel);
 models!(of(snapshot): sentence_arcs::SentenceArcs, slides::SlidesModel, tensors::VariablesModel);
 models!(of(snapshot): training::TrainingModel, what_if::WhatIfModel);
-models!(of(snapshot, choice): answers::AnswerShifts => Option<usize>);
+models!(of(snapshot, choice): answers::AnswerShifts => Option<usize>, effects::WeightEffects => usize);
 models!(of(snapshot, choice): fold::FoldModel => usize);
 models!(of(snapshot, choice): grid::PatchMap => (usize, usize));
 models!(after(snapshot, before): grid::PatchPicture);

@@ -4,6 +4,7 @@
 pub mod cache;
 pub mod commands;
 pub mod corpus;
+mod effects;
 mod evidence;
 pub mod live;
 pub mod retraining;

@@ -32,6 +32,10 @@ const FILES: &[(&str, &[u8])] = files![
     "dot_product.ron",
     "encoder.ron",
     "excerpt.vec",
+    "frame/config.json",
+    "frame/model.safetensors",
+    "frame/tokenizer.json",
+    "frame/tokenizer_config.json",
     "glossary.ron",
     "gradient.ron",
     "heads.ron",
@@ -44,8 +48,15 @@ const FILES: &[(&str, &[u8])] = files![
     "now.ron",
     "order.ron",
     "qkv.ron",
+    "questions.ron",
     "scaling.ron",
+    "test.ron",
     "the_transformer.ron",
+    "translator/config.json",
+    "translator/generation_config.json",
+    "translator/model.safetensors",
+    "translator/tokenizer.json",
+    "translator/tokenizer_config.json",
     "words.ron",
     "writer.ron",
     "writer/config.json",
@@ -104,7 +115,7 @@ mod tests {
         };
         let mut there = names(&folder);
         there.retain(|name| name.contains('.') && !name.ends_with(".md"));
-        for model in [MODEL, "writer"] {
+        for model in [MODEL, "frame", "translator", "writer"] {
             there.extend(names(&folder.join(model)).into_iter().map(|name| format!("{model}/{name}")));
         }
         there.sort();

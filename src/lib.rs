@@ -69,7 +69,8 @@
 //! written in `engine/vectors`. `CONTRIBUTING.md` has recipes.
 //!
 //! A measure of which word mattered is a row of `measures!` in `engine/numerics/evidence/words.rs`; the commands `map`, `score`,
-//! `words` and `heads` are functions of `core/kernel/evidence`, written by `view/export/evidence`.
+//! `words` and `heads` are functions of `core/kernel/evidence`, written by `view/export/evidence`. A measure of heads over texts
+//! is a row of `measures!` in `engine/numerics/evidence/corpus.rs`; `attune heads`, claims and *Over texts* have it then.
 //!
 //! `docs/slider-to-point.md` follows one number from a weight's slider to a point on the stage, file by file.
 //!

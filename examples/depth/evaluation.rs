@@ -41,6 +41,26 @@ pub fn by_cell(most: usize, seed: u64) -> [(Kind, ByCell); Kind::ALL.len()] {
     kinds
 }
 
+/// Draws sentences with one or two insertions in combinations that training never had, for each kind and each insertion.
+pub fn varied(draws: usize, seed: u64) -> [(Kind, ByCell); Kind::ALL.len()] {
+    let rng = &mut stream(seed, Stream::Perturbation);
+    let mut kinds = Kind::ALL.map(|kind| (kind, ByCell::new()));
+    for sentence in std::iter::repeat_with(|| grammar::varied_sentence(rng)).take(draws) {
+        let column = match sentence.inserted.len() {
+            1 => "one insertion",
+            2 => "two insertions",
+            _ => continue,
+        };
+        let Some(question) = sentence.question.as_ref().filter(|_| sentence.is_new_combination) else { continue };
+        let Some((_, cells)) = kinds.iter_mut().find(|(kind, _)| *kind == question.kind) else { continue };
+        for row in &sentence.inserted {
+            let cell = Cell { row: row.clone(), column: column.to_owned() };
+            cells.entry(cell).or_default().push(sentence.clone());
+        }
+    }
+    kinds
+}
+
 /// Returns a table in Markdown, with the share of correct answers and the number of sentences in each cell.
 pub fn table(cells: &BTreeMap<Cell, (f64, usize)>) -> String {
     let columns: BTreeSet<&String> = cells.keys().map(|cell| &cell.column).collect();

@@ -4,12 +4,21 @@
 use attune_engine::numerics::rng::Generator;
 use rand::RngExt;
 
+use super::insertions::{
+    AFTER_LAST_NAME, AFTER_NAME, AFTER_NOUN, AT_THE_END, BEFORE_NOUN, BEFORE_VERB, END, FRONT, IN_FRONT, Insertions,
+    MORE_PATTERNS, WITHIN,
+};
+
 /// A sentence as a list of words, with the question that can be asked about it.
 #[derive(Clone, Debug)]
 pub struct Sentence {
     /// The words and punctuation marks.
     pub words: Vec<String>,
     pub question: Option<Question>,
+    /// What was inserted, and where.
+    pub inserted: Vec<String>,
+    /// Whether these insertions are kept out of training.
+    pub is_new_combination: bool,
 }
 
 /// A question about a word that the rest of the sentence determines.
@@ -69,7 +78,7 @@ impl Sentence {
 
     /// Returns whether the sentence has something new, and is therefore not used in training.
     pub fn is_kept_from_training(&self) -> bool {
-        self.question.as_ref().is_some_and(|question| question.new.is_some())
+        self.is_new_combination || self.question.as_ref().is_some_and(|question| question.new.is_some())
     }
 }
 
@@ -107,9 +116,9 @@ fn is_kept_word(of: &[&str], word: &str, number: usize) -> bool {
     rank.is_some_and(|rank| (rank + number) % KEPT_ONE_IN == KEPT_ONE_IN - 1)
 }
 
-/// Draws a sentence.
+/// Draws a sentence of a fixed frame.
 pub fn sentence(rng: &mut Generator) -> Sentence {
-    let mut draw = Draw { rng, words: Vec::new(), question: None };
+    let mut draw = Draw { rng, words: Vec::new(), question: None, insertions: None };
     match draw.rng.random_range(0..20) {
         0 => draw.clause(),
         1 => draw.joined(),
@@ -119,9 +128,38 @@ pub fn sentence(rng: &mut Generator) -> Sentence {
         16 => draw.negation(),
         _ => draw.sense(),
     }
-    let mark = if draw.rng.random_bool(OTHER_MARK) { draw.even(&["!", "?", ";", ":"]) } else { "." };
-    draw.put(mark);
-    Sentence { words: draw.words, question: draw.question }
+    draw.end()
+}
+
+/// Draws a sentence with insertions, or with none.
+pub fn varied_sentence(rng: &mut Generator) -> Sentence {
+    varied(rng, 0)
+}
+
+/// Draws a sentence as [`varied_sentence`] does, in two of three cases one in which a pronoun stands for a noun.
+pub fn sentence_with_pronoun(rng: &mut Generator) -> Sentence {
+    varied(rng, 40)
+}
+
+/// Draws a sentence with insertions; `pronouns` sentences in `20 + pronouns` are of the kinds with a pronoun, beside those
+/// among the twenty.
+fn varied(rng: &mut Generator, pronouns: usize) -> Sentence {
+    let insertions = Some(Insertions::draw(rng));
+    let mut draw = Draw { rng, words: Vec::new(), question: None, insertions };
+    draw.insert(IN_FRONT, FRONT);
+    match draw.rng.random_range(0..20 + pronouns) {
+        0 => draw.clause(),
+        1 => draw.joined(),
+        2..5 => draw.agreement(),
+        5..11 => draw.thing_referred_to(),
+        11..14 => draw.person_referred_to(),
+        14..16 => draw.negation(),
+        16..20 => draw.sense(),
+        _ if draw.rng.random_bool(0.3) => draw.person_referred_to(),
+        _ => draw.thing_referred_to(),
+    }
+    draw.insert(AT_THE_END, END);
+    draw.end()
 }
 
 /// The share of sentences that end with a mark other than a full stop.
@@ -178,8 +216,8 @@ const VERBS: &[(&str, &str)] = &[
     ("works", "work"),
     ("runs", "run"),
 ];
-const SEEN: &[&str] = &["saw", "liked", "followed", "knew", "painted", "met", "watched", "found"];
-const DONE: &[&str] = &["bought", "sold", "found", "lost", "carried", "cleaned", "broke", "painted"];
+pub const SEEN: &[&str] = &["saw", "liked", "followed", "knew", "painted", "met", "watched", "found"];
+pub const DONE: &[&str] = &["bought", "sold", "found", "lost", "carried", "cleaned", "broke", "painted"];
 
 /// States of people.
 pub const STATES: &[&str] = &["tired", "happy", "old", "hungry", "famous", "quiet"];
@@ -396,29 +434,42 @@ const TWO_SENSES: &[TwoSenses] = &[
 /// Openings of a sentence with an ambiguous word. Each pattern is kept out of training with one of them.
 const OPENERS: &[&str] = &["", "yesterday", "one day", "last year", "that morning"];
 
-struct Draw<'a> {
-    rng: &'a mut Generator,
+pub struct Draw<'a> {
+    pub rng: &'a mut Generator,
     words: Vec<String>,
     question: Option<Question>,
+    /// `None` for sentences of a fixed frame.
+    pub insertions: Option<Insertions>,
 }
 
 impl Draw<'_> {
-    fn put(&mut self, words: &str) {
+    /// Returns the sentence with a mark at its end.
+    fn end(mut self) -> Sentence {
+        let mark = if self.rng.random_bool(OTHER_MARK) { self.even(&["!", "?", ";", ":"]) } else { "." };
+        self.put(mark);
+        let form = self.question.as_ref().map(|question| question.cell.row.as_str());
+        let is_new = |insertions: &Insertions| form.is_some_and(|form| insertions.are_kept(form));
+        let is_new_combination = self.insertions.as_ref().is_some_and(is_new);
+        let inserted = self.insertions.map_or_else(Vec::new, |insertions| insertions.made);
+        Sentence { words: self.words, question: self.question, inserted, is_new_combination }
+    }
+
+    pub fn put(&mut self, words: &str) {
         self.words.extend(words.split_whitespace().map(str::to_owned));
     }
 
     /// Adds words one after another.
-    fn put_all(&mut self, words: &[&str]) {
+    pub fn put_all(&mut self, words: &[&str]) {
         words.iter().for_each(|words| self.put(words));
     }
 
     /// Draws one of several with equal probability.
-    fn even<T: Copy>(&mut self, of: &[T]) -> T {
+    pub fn even<T: Copy>(&mut self, of: &[T]) -> T {
         of[self.rng.random_range(0..of.len())]
     }
 
     /// Draws a word. Earlier words in the list are more frequent, as in natural language.
-    fn one(&mut self, of: &[&'static str]) -> &'static str {
+    pub fn one(&mut self, of: &[&'static str]) -> &'static str {
         const FLATNESS: f64 = 6.0;
         let weight = |rank: usize| 1.0 / (rank as f64 + FLATNESS);
         let all: f64 = (0..of.len()).map(weight).sum();
@@ -439,7 +490,7 @@ impl Draw<'_> {
         }
     }
 
-    fn coin(&mut self) -> bool {
+    pub fn coin(&mut self) -> bool {
         self.rng.random_bool(0.5)
     }
 
@@ -453,7 +504,7 @@ impl Draw<'_> {
     }
 
     /// Draws a person, and returns whether it is a woman.
-    fn person(&mut self) -> (String, bool) {
+    pub fn person(&mut self) -> (String, bool) {
         let is_woman = self.coin();
         let (names, nouns) = if is_woman { (WOMEN, FEMALE) } else { (MEN, MALE) };
         let named = self.coin();
@@ -480,6 +531,7 @@ impl Draw<'_> {
             let colour = if self.coin() { self.one(COLOURS) } else { "" };
             self.put_all(&["the", colour, thing]);
         }
+        self.insert("after the first noun", AFTER_NOUN);
         if self.coin() {
             self.put_all(&["in the", place]);
         }
@@ -508,10 +560,23 @@ impl Draw<'_> {
         let (seen, place) = (self.one(SEEN), self.one(&["near", "behind", "beside"]));
         let tie = self.even(&["near it", "that it saw", "that saw it"]);
         match tie {
-            "near it" => self.put_all(&[place, "the", &written]),
-            "that it saw" => self.put_all(&["that the", &written, seen]),
-            _ => self.put_all(&["that", seen, "the", &written]),
+            "near it" => {
+                self.put_all(&[place, "the"]);
+                self.insert("before a noun between", BEFORE_NOUN);
+                self.put(&written);
+            }
+            "that it saw" => {
+                self.put("that the");
+                self.insert("before a noun between", BEFORE_NOUN);
+                self.put_all(&[&written, seen]);
+            }
+            _ => {
+                self.put_all(&["that", seen, "the"]);
+                self.insert("before a noun between", BEFORE_NOUN);
+                self.put(&written);
+            }
         }
+        self.insert("after a noun between", WITHIN);
         (noun, is_plural, tie)
     }
 
@@ -520,13 +585,17 @@ impl Draw<'_> {
         const TWO_BETWEEN: f64 = 0.5;
         let ((subject, kind), is_plural) = (self.living(), self.coin());
         let written = if is_plural { plural(subject) } else { subject.to_owned() };
-        self.put_all(&["the", &written]);
+        self.put("the");
+        self.insert("before the subject", BEFORE_NOUN);
+        self.put(&written);
+        self.insert("after the subject", AFTER_NOUN);
         let count = if self.rng.random_bool(TWO_BETWEEN) { 2 } else { 1 };
         let between: Vec<_> = (0..count).map(|_| self.between()).collect();
         if count == 1 && self.coin() {
             let place = self.one(PLACES);
             self.put_all(&["in the", place]);
         }
+        self.insert("before the verb", BEFORE_VERB);
         let verb = self.rng.random_range(0..VERBS.len());
         let (one, several) = VERBS[verb];
         let (right, wrong) = if is_plural { (several, one) } else { (one, several) };
@@ -542,6 +611,7 @@ impl Draw<'_> {
         let cell =
             Cell { row: format!("{ties}: {alike}"), column: if is_plural { "plural" } else { "singular" }.to_owned() };
         self.ask(Kind::Agreement, wrong, cell, new);
+        self.insert("after the verb", BEFORE_VERB);
         if matches!(one, "is" | "was") {
             let state = self.one(STATES);
             self.put(state);
@@ -563,15 +633,35 @@ impl Draw<'_> {
         let is_new_word = is_kept_word(firsts, first, number) || is_kept_word(seconds, second, number + SECOND);
         let new = if is_new_word { Some(New::Word) } else { is_kept_pair(first, second).then_some(New::Pair) };
         let cell = Cell { row: format!("{first_class} {verb} {second_class}"), column: column(role) };
-        self.put_all(&["the", first, verb, "the", second, "because"]);
+        self.avoid(&[LARGE, LITTLE, SLOW, FAST, HEAVY, WEAK, LIGHT, MIGHTY, FEEBLE]);
+        self.put("the");
+        self.insert("before the first noun", BEFORE_NOUN);
+        self.put(first);
+        self.insert("after the first noun", AFTER_NOUN);
+        self.insert("before the verb", BEFORE_VERB);
+        self.put_all(&[verb, "the"]);
+        self.insert("before the second noun", BEFORE_NOUN);
+        self.put(second);
+        self.insert("after the second noun", AFTER_NOUN);
+        self.insert("before because", WITHIN);
+        self.put("because");
         let before = self.even(&[", so it was the", ". the", ". we saw that the", ""]);
         if before.is_empty() {
-            self.put_all(&["the", right]);
+            self.put("the");
         } else {
-            self.put_all(&["it was", degree, quality, before, right]);
+            self.put("it was");
+            self.insert("before the quality", BEFORE_VERB);
+            self.put_all(&[degree, quality]);
+            self.insert("after the quality", WITHIN);
+            self.conclude(before);
         }
+        self.insert("before the answer", BEFORE_NOUN);
+        self.put(right);
         self.ask(Kind::Referent, wrong, cell, new);
-        self.put_all(&[if before.starts_with(',') { "that was" } else { "was" }, degree, quality]);
+        self.insert("after the answer", AFTER_NOUN);
+        self.put(if before.starts_with(',') { "that was" } else { "was" });
+        self.insert("before the second quality", BEFORE_VERB);
+        self.put_all(&[degree, quality]);
     }
 
     fn person_referred_to(&mut self) {
@@ -591,9 +681,21 @@ impl Draw<'_> {
         let genders = if first_is_woman == second_is_woman { "one pronoun" } else { "two pronouns" };
         let cell = Cell { row: format!("name {verb} name, {genders}"), column: column(role) };
         let pronoun = if is_woman { "she" } else { "he" };
-        self.put_all(&[first, verb, second, "because", pronoun, reason, ", so it was", right]);
+        self.put(first);
+        self.insert("after the first name", AFTER_NAME);
+        self.insert("before the verb", BEFORE_VERB);
+        self.put_all(&[verb, second]);
+        self.insert("after the second name", AFTER_LAST_NAME);
+        self.put_all(&["because", pronoun]);
+        self.insert("before the reason", BEFORE_VERB);
+        self.put(reason);
+        self.insert("after the reason", WITHIN);
+        self.conclude(", so it was");
+        self.put(right);
         self.ask(Kind::Referent, wrong, cell, new);
-        self.put_all(&["who", reason]);
+        self.put("who");
+        self.insert("before the second reason", BEFORE_VERB);
+        self.put(reason);
     }
 
     fn negation(&mut self) {
@@ -603,15 +705,26 @@ impl Draw<'_> {
         let (one, other) = if side == 0 { (b, a) } else { (a, b) };
         let kind = self.even(&[THINGS, CONTAINERS, PLACES]);
         let noun = self.one(kind);
-        self.put_all(&["the", noun]);
+        self.avoid(&[&[a, b]]);
+        self.put("the");
+        self.insert("before the noun", BEFORE_NOUN);
+        self.put(noun);
+        self.insert("after the noun", AFTER_NOUN);
         let has_clause = self.coin();
         if has_clause {
             let (verb, seen_by) = (self.one(SEEN), self.one(ROLES));
             self.put_all(&["that the", seen_by, verb]);
+            self.insert("after the clause", WITHIN);
         }
         let form = self.even(&[("was not", ", it was"), ("was", ", it was not"), ("was", ", and it stayed")]);
         let said = if form.1.ends_with("stayed") { other } else { one };
-        self.put_all(&[form.0, said, form.1, other]);
+        self.put(form.0);
+        self.insert("before the quality", BEFORE_VERB);
+        self.put(said);
+        self.insert("after the quality", WITHIN);
+        self.put(form.1);
+        self.insert("before the answer", BEFORE_VERB);
+        self.put(other);
         let clause = if has_clause { ", with a clause" } else { "" };
         let cell = Cell { row: format!("{} this{} that{clause}", form.0, form.1), column: column(side) };
         let wrong = if said == other { one } else { said };
@@ -623,19 +736,25 @@ impl Draw<'_> {
         let TwoSenses { word, senses } = &TWO_SENSES[number];
         let which = usize::from(self.coin());
         let ((plain, patterns), (other, _)) = (&senses[which], &senses[1 - which]);
-        let of_pattern = self.rng.random_range(0..patterns.len());
-        let pattern = patterns[of_pattern];
+        let more = if self.insertions.is_some() { MORE_PATTERNS[number][which] } else { &[] };
+        let of_pattern = self.rng.random_range(0..patterns.len() + more.len());
+        let pattern =
+            if of_pattern < patterns.len() { patterns[of_pattern] } else { more[of_pattern - patterns.len()] };
         // In half of the sentences, the unambiguous word is used.
         let is_plain = self.coin();
         let opener = self.rng.random_range(0..OPENERS.len());
         self.put(OPENERS[opener]);
         let (before, after) = pattern.split_once('~').unwrap_or((pattern, ""));
-        self.put_all(&[before, if is_plain { plain } else { word }]);
+        self.pattern_begins(before);
+        self.put(if is_plain { plain } else { word });
         let new = ((number + of_pattern + opener) % OPENERS.len() == 0).then_some(New::Pair);
         let cell = Cell { row: format!("{word}: {} or {}", senses[0].0, senses[1].0), column: column(which) };
         self.ask(Kind::Sense, other, cell, new);
         if let Some(question) = &mut self.question {
             (question.right, question.sense) = ((*plain).to_owned(), Some((*word, pattern)));
+        }
+        if !after.starts_with(" of") && !after.starts_with(" that") {
+            self.insert("after the word", WITHIN);
         }
         self.put(after);
         if self.rng.random_bool(0.3) {

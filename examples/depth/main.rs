@@ -1,23 +1,26 @@
-//! Makes the two small models of the course from scratch: draws sentences of a [`grammar`], learns word pieces, trains,
-//! and writes a folder. The encoder, in BERT's form, predicts hidden words; the writer, in Llama's form, predicts the
-//! next piece of [`stories`]. A third model, which does not come with the course, is a translator in T5's form, which writes
-//! the [`translation`] of a sentence.
+//! Makes the small models of the course from scratch: draws sentences of a [`grammar`], learns word pieces, trains, and
+//! writes a folder. The encoder, in BERT's form, predicts hidden words in sentences of a fixed frame; the writer, in
+//! Llama's form, predicts the next piece of [`stories`]; the translator, in T5's form, writes the [`translation`] of a
+//! sentence. A further model, which does not come with the course, is an encoder in EuroBERT's form that reads sentences
+//! with [`insertions`].
 //!
 //! ```text
 //! cargo run --release --no-default-features --example depth -- make lessons/depth
+//! cargo run --release --no-default-features --example depth -- make-varied FOLDER
 //! cargo run --release --no-default-features --example depth -- make-writer lessons/writer
-//! cargo run --release --no-default-features --example depth -- make-translator FOLDER
+//! cargo run --release --no-default-features --example depth -- make-translator lessons/translator
 //! cargo run --release --no-default-features --example depth -- evaluate lessons/depth
 //! cargo run --release --no-default-features --example depth -- evaluate lessons/writer
-//! cargo run --release --no-default-features --example depth -- evaluate FOLDER
+//! cargo run --release --no-default-features --example depth -- evaluate lessons/translator
 //! ```
 //!
 //! Sums are computed on one thread in a fixed order, so that processors with the same vector instructions write the
 //! same bytes. `--steps N` trains for fewer steps and `--seed N` draws other numbers, to try a change; `sentences N`,
-//! `texts N` and `translations N` print training data.
+//! `varied N`, `texts N` and `translations N` print training data.
 
 mod evaluation;
 mod grammar;
+mod insertions;
 mod pieces;
 mod stories;
 mod training;
@@ -51,10 +54,14 @@ const SEED: u64 = 1;
 const COUNTED: usize = 20_000;
 /// The number of merges. Frequent words become one piece, and rare ones stay in several.
 const MERGES: usize = 760;
+/// The number of pieces of the longest text that the encoder can read; training has shorter ones.
+const ENCODER_POSITIONS: usize = 128;
 /// The number of sentences for each result of an evaluation by layers.
 const SENTENCES: usize = 300;
 /// The number of sentences for each cell of a table.
 const OF_A_CELL: usize = 50;
+/// The number of sentences with insertions that are drawn for an evaluation; one in seven or so is asked.
+const VARIED: usize = 20_000;
 
 /// The result of a command.
 type Done = Result<(), Box<dyn Error>>;
@@ -64,6 +71,9 @@ fn main() -> Done {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments[..] {
         ["make", folder, ref options @ ..] => {
+            frame(Path::new(folder), Options::read(options, training::FRAME_STEPS)?)
+        }
+        ["make-varied", folder, ref options @ ..] => {
             encoder(Path::new(folder), Options::read(options, training::ENCODER_STEPS)?)
         }
         ["make-writer", folder, ref options @ ..] => {
@@ -74,11 +84,14 @@ fn main() -> Done {
         }
         ["evaluate", folder] => evaluate(Path::new(folder)),
         ["sentences", count] => print(count, |rng| grammar::sentence(rng).text()),
+        ["varied", count] => print(count, |rng| grammar::varied_sentence(rng).text()),
         ["texts", count] => print(count, |rng| stories::text(rng).text()),
         ["translations", count] => print(count, |rng| translation::sentence(rng).text()),
-        _ => Err("expected `make FOLDER`, `make-writer FOLDER` or `make-translator FOLDER`, each with `--steps N` or \
-            `--seed N`; `evaluate FOLDER`; `sentences N`, `texts N` or `translations N`"
-            .into()),
+        _ => Err(
+            "expected `make FOLDER`, `make-varied FOLDER`, `make-writer FOLDER` or `make-translator FOLDER`, each with \
+            `--steps N` or `--seed N`; `evaluate FOLDER`; `sentences N`, `varied N`, `texts N` or `translations N`"
+                .into(),
+        ),
     }
 }
 
@@ -130,6 +143,9 @@ fn evaluate_encoder(asked: &Asked<'_>) {
     for (kind, sentences) in evaluation::by_cell(OF_A_CELL, SEED) {
         println!("{kind:?}\n\n{}", table(&asked.cells(&sentences)));
     }
+    for (kind, sentences) in evaluation::varied(VARIED, SEED) {
+        println!("{kind:?} with insertions\n\n{}", table(&asked.cells(&sentences)));
+    }
     for kind in Kind::ALL {
         let sentences = evaluation::sentences(kind, SENTENCES, SEED);
         let told = |shares: Vec<f64>| shares.iter().map(|share| format!("{share:.2}")).collect::<Vec<_>>().join(" ");
@@ -159,18 +175,25 @@ fn evaluate_writer(asked: &Asked<'_>) {
     }
 }
 
-/// Prints how many sentences are translated right, word for word.
+/// Prints tables of the sentences that are translated right, word for word, and of the heads that align.
 fn evaluate_translator(asked: &Asked<'_>) {
-    for (name, pairs) in translating::kinds(SENTENCES, SEED) {
-        let Translated { right, senses, examples } = asked.translated(&pairs);
-        println!("{name}: {right}; words of two senses: {senses}");
-        examples.iter().for_each(|example| println!("    {example}"));
+    let kinds = translating::kinds(SENTENCES, SEED);
+    let mut wrong = Vec::new();
+    println!("| sentences | right | words of two senses | words that agree |\n|---|---|---|---|");
+    for (name, pairs) in &kinds {
+        let Translated { right, senses, agreement, examples } = asked.translated(pairs);
+        println!("| {name} | {right} | {senses} | {agreement} |");
+        wrong.extend(examples);
     }
-    let (_, pairs) = &translating::kinds(SENTENCES, SEED)[0];
-    println!("words at whose place a head looks most at the word that they translate:");
-    for (layer, heads) in asked.alignment(pairs).iter().enumerate() {
-        let told = heads.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-        println!("cross-attention of layer {}: {told}", layer + 1);
+    println!("\nsome that are wrong:");
+    wrong.iter().for_each(|example| println!("    {example}"));
+    println!("\nwords at whose place a head looks most at the word that they translate:\n");
+    let layers = asked.alignment(&kinds[0].1);
+    let heads = layers.first().map_or(0, Vec::len);
+    println!("| cross-attention |{}", (1..=heads).map(|head| format!(" head {head} |")).collect::<String>());
+    println!("|---|{}", "---|".repeat(heads));
+    for (layer, heads) in layers.iter().enumerate() {
+        println!("| layer {} |{}", layer + 1, heads.iter().map(|share| format!(" {share} |")).collect::<String>());
     }
 }
 
@@ -184,8 +207,33 @@ fn counts() -> BTreeMap<String, usize> {
     counts
 }
 
+/// Trains a model with its tokenizer, and writes both.
+fn make(
+    folder: &Path,
+    config: &Config,
+    written: &NewTokenizer,
+    train: impl FnOnce(&Tokenizer) -> Parameters<f32>,
+) -> Done {
+    let tokenizer = Tokenizer::read(TokenizerFiles::Json(&written.to_json()))?;
+    println!("{config}");
+    write(folder, config, &train(&tokenizer), written)
+}
+
 /// Trains the encoder and writes it.
 fn encoder(folder: &Path, Options { steps, seed }: Options) -> Done {
+    let mut pieces = pieces::learn(&counts(), MERGES);
+    for word in insertions::words() {
+        if !pieces.contains(&word) {
+            pieces.push(word);
+        }
+    }
+    let written = NewTokenizer::of_pieces(&pieces);
+    let config = Config::parse(&encoder_config(written.count()))?;
+    make(folder, &config, &written, |tokenizer| training::encoder(&config, tokenizer, seed, steps))
+}
+
+/// Trains the encoder of a fixed frame and writes it.
+fn frame(folder: &Path, Options { steps, seed }: Options) -> Done {
     let counts = counts();
     let pieces = pieces::learn(&counts, MERGES);
     let written = NewTokenizer::of_pieces(&pieces);
@@ -205,7 +253,7 @@ fn encoder(folder: &Path, Options { steps, seed }: Options) -> Done {
     };
     let config = Config { family: Family::Bert, vocabulary: written.count(), architecture: shape.architecture() };
     println!("{config}; {} words of the language", counts.len());
-    let trained = training::encoder(&config, &tokenizer, seed, steps);
+    let trained = training::frame(&config, &tokenizer, seed, steps);
     write(folder, &config, &trained, &written)
 }
 
@@ -213,22 +261,34 @@ fn encoder(folder: &Path, Options { steps, seed }: Options) -> Done {
 fn writer(folder: &Path, Options { steps, seed }: Options) -> Done {
     let pieces = pieces::learn(&counts(), MERGES);
     let written = NewTokenizer::of_writer(&pieces);
-    let tokenizer = Tokenizer::read(TokenizerFiles::Json(&written.to_json()))?;
     let config = Config::parse(&writer_config(written.count()))?;
-    println!("{config}");
-    let trained = training::writer(&config, &tokenizer, seed, steps);
-    write(folder, &config, &trained, &written)
+    make(folder, &config, &written, |tokenizer| training::writer(&config, tokenizer, seed, steps))
 }
 
 /// Trains the translator and writes it.
 fn translator(folder: &Path, Options { steps, seed }: Options) -> Done {
     let words = translation::words();
     let written = NewTokenizer::of_translator(&words);
-    let tokenizer = Tokenizer::read(TokenizerFiles::Json(&written.to_json()))?;
     let config = Config::parse(&translator_config(written.count()))?;
-    println!("{config}");
-    let trained = training::translator(&config, &tokenizer, seed, steps);
-    write(folder, &config, &trained, &written)
+    make(folder, &config, &written, |tokenizer| training::translator(&config, tokenizer, seed, steps))
+}
+
+/// Returns the configuration of an encoder with the writer's architecture, without a causal mask.
+fn encoder_config(vocabulary: usize) -> String {
+    serde_json::json!({
+        "model_type": "eurobert",
+        "hidden_size": 64,
+        "num_hidden_layers": 6,
+        "num_attention_heads": 4,
+        "intermediate_size": 128,
+        "hidden_act": "silu",
+        "rms_norm_eps": 1e-6,
+        "max_position_embeddings": ENCODER_POSITIONS,
+        "rope_theta": 10_000.0,
+        "tie_word_embeddings": true,
+        "vocab_size": vocabulary,
+    })
+    .to_string()
 }
 
 /// Returns the configuration of T5's first form: relative positions in buckets, RMS norms, no biases, and one table that

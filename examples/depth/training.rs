@@ -24,14 +24,17 @@ use super::grammar::{self, Sentence};
 use super::stories;
 use super::translation;
 
-pub const ENCODER_STEPS: usize = 10_500;
+pub const ENCODER_STEPS: usize = 13_000;
+pub const FRAME_STEPS: usize = 10_500;
 pub const WRITER_STEPS: usize = 8_000;
 pub const TRANSLATOR_STEPS: usize = 6_000;
 /// The number of sentences in a step.
 const BATCH: usize = 48;
 /// The largest learning rate of the encoder; the rate rises to it and then falls to 0.
-const ENCODER_RATE: f64 = 1e-3;
-/// The largest learning rate of the writer, whose blocks are pre-norm and bear a larger one.
+const ENCODER_RATE: f64 = 3e-3;
+/// The largest learning rate of the encoder of a fixed frame, whose blocks are post-norm and bear no larger one.
+const FRAME_RATE: f64 = 1e-3;
+/// The largest learning rate of the writer.
 const WRITER_RATE: f64 = 2e-3;
 const TRANSLATOR_RATE: f64 = 4e-3;
 const RISING_STEPS: usize = 400;
@@ -43,8 +46,11 @@ const VECTOR_INIT: f64 = 0.1;
 const TIED_INIT: f64 = 1.0;
 /// The share of words to predict.
 const ASKED: f64 = 0.15;
-/// The share of sentences in which the determined word is to be predicted.
-const DECIDED_ASKED: f64 = 0.6;
+/// The share of the encoder's steps before sentences with pronouns become more frequent. What a pronoun stands for is
+/// learned last, and faster by a model that knows the words.
+const WITHOUT_MORE_PRONOUNS: f64 = 5.0 / 13.0;
+/// The number of pieces of the longest sentence that the encoder reads in training.
+const ENCODER_LONGEST: usize = 64;
 /// The share of words to predict that are hidden.
 const HIDDEN: f64 = 0.8;
 /// The share that is replaced by another piece.
@@ -53,16 +59,34 @@ const REPLACED: f64 = 0.1;
 /// the model learns what the ambiguous word means there (after Gale, Church & Yarowsky 1992).
 const TWO_SENSES_SHOWN: f64 = 0.5;
 
-/// Returns the parameters of an encoder after this number of steps, in the shapes of the config. Segment embeddings are
-/// left out.
+/// Returns the parameters of an encoder of sentences with insertions after this number of steps, in the shapes of the
+/// config. Segment embeddings are left out.
 pub fn encoder(config: &Config, tokenizer: &Tokenizer, seed: u64, steps: usize) -> Parameters<f32> {
-    let asking = Asking { tokenizer, mask: tokenizer.id_of(MASK).expect("BERT has one") as usize, config };
+    let asking = Asking::new(config, tokenizer, 0.8);
+    let first = (steps as f64 * WITHOUT_MORE_PRONOUNS).round() as usize;
+    let schedule = |steps| Schedule { steps, rate: ENCODER_RATE, longest: ENCODER_LONGEST, vectors: VECTOR_INIT };
+    let begun = encoder_of(grammar::varied_sentence, &asking, seed, schedule(first), None);
+    encoder_of(grammar::sentence_with_pronoun, &asking, seed + 1, schedule(steps - first), Some(begun))
+}
+
+/// Returns the parameters of an encoder of sentences of a fixed frame after this number of steps.
+pub fn frame(config: &Config, tokenizer: &Tokenizer, seed: u64, steps: usize) -> Parameters<f32> {
+    let schedule = Schedule { steps, rate: FRAME_RATE, longest: config.positions(), vectors: VECTOR_INIT };
+    encoder_of(grammar::sentence, &Asking::new(config, tokenizer, 0.6), seed, schedule, None)
+}
+
+fn encoder_of(
+    sentence: fn(&mut Generator) -> Sentence,
+    asking: &Asking<'_>,
+    seed: u64,
+    schedule: Schedule,
+    begun: Option<Parameters<f32>>,
+) -> Parameters<f32> {
     let mut masking = stream(seed, Stream::Masking);
-    let schedule = Schedule { steps, rate: ENCODER_RATE, longest: config.positions(), vectors: VECTOR_INIT };
-    train(config, seed, schedule, |batch, rng| {
-        let sentence = grammar::sentence(rng);
+    train(asking.config, seed, schedule, begun, |batch, rng| {
+        let sentence = sentence(rng);
         if !sentence.is_kept_from_training() {
-            asking.push(&sentence, batch, &mut masking);
+            asking.push(&sentence, schedule.longest, batch, &mut masking);
         }
     })
 }
@@ -70,7 +94,7 @@ pub fn encoder(config: &Config, tokenizer: &Tokenizer, seed: u64, steps: usize) 
 /// Returns the parameters of a writer after this number of steps.
 pub fn writer(config: &Config, tokenizer: &Tokenizer, seed: u64, steps: usize) -> Parameters<f32> {
     let schedule = Schedule { steps, rate: WRITER_RATE, longest: config.positions(), vectors: VECTOR_INIT };
-    train(config, seed, schedule, |batch, rng| {
+    train(config, seed, schedule, None, |batch, rng| {
         let text = stories::text(rng);
         if text.is_kept_from_training {
             return;
@@ -97,11 +121,8 @@ pub fn translator(config: &Config, tokenizer: &Tokenizer, seed: u64, steps: usiz
     };
     let start = tokenizer.id_of(PADDING).map(|id| id as usize);
     let schedule = Schedule { steps, rate: TRANSLATOR_RATE, longest: translation::LONGEST, vectors: TIED_INIT };
-    train(config, seed, schedule, |batch, rng| {
+    train(config, seed, schedule, None, |batch, rng| {
         let pair = translation::sentence(rng);
-        if pair.is_kept_from_training {
-            return;
-        }
         let (source, target) = (ids(pair.source.join(" ")), ids(pair.target.join(" ")));
         let first = batch.input.words.len();
         batch.targets.extend(target.iter().enumerate().map(|(row, &id)| (first + row, id)));
@@ -123,11 +144,13 @@ struct Schedule {
     vectors: f64,
 }
 
-/// Returns the parameters after training. `push` draws a text and adds it with its questions, or leaves it out.
+/// Returns the parameters after training, from those of an earlier training or from new ones. `push` draws a text and
+/// adds it with its questions, or leaves it out.
 fn train(
     config: &Config,
     seed: u64,
     Schedule { steps, rate, longest, vectors }: Schedule,
+    begun: Option<Parameters<f32>>,
     mut push: impl FnMut(&mut Batch, &mut Generator),
 ) -> Parameters<f32> {
     let read = architecture(config, config.architecture.readout);
@@ -138,6 +161,7 @@ fn train(
     let model = AttentionModel::new(architecture, Arc::new(words.into()), classes);
     let mut parameters = model.init(seed);
     parameters.values_of_mut(TensorName::Positions).iter_mut().for_each(|place| *place = of_size(VECTOR_INIT, rng));
+    let mut parameters = begun.unwrap_or(parameters);
     let decay = OptimiserConfig { weight_decay: WEIGHT_DECAY, ..OptimiserConfig::adam(rate) };
     let mut optimiser = Optimiser::new(decay, &parameters);
 
@@ -184,15 +208,25 @@ struct Asking<'a> {
     tokenizer: &'a Tokenizer,
     mask: usize,
     config: &'a Config,
+    /// The share of sentences in which the determined word is to be predicted.
+    decided: f64,
 }
 
-impl Asking<'_> {
-    /// Adds a sentence with questions about some of its words.
-    fn push(&self, sentence: &Sentence, batch: &mut Batch, rng: &mut Generator) {
+impl<'a> Asking<'a> {
+    fn new(config: &'a Config, tokenizer: &'a Tokenizer, decided: f64) -> Self {
+        let mask = tokenizer.id_of(MASK).expect("an encoder has one") as usize;
+        Self { tokenizer, mask, config, decided }
+    }
+
+    /// Adds a sentence with questions about some of its words, if it is not too long.
+    fn push(&self, sentence: &Sentence, longest: usize, batch: &mut Batch, rng: &mut Generator) {
         let pieces = self.tokenizer.encode(&sentence.text()).expect("it knows all letters").pieces;
+        if pieces.len() > longest {
+            return;
+        }
         let count = sentence.words.len();
         let decided = sentence.question.as_ref().map(|question| question.at);
-        let decided = decided.filter(|_| rng.random_bool(DECIDED_ASKED));
+        let decided = decided.filter(|_| rng.random_bool(self.decided));
         let certain = decided.unwrap_or_else(|| rng.random_range(0..count));
         let ways: Vec<Option<f64>> = (0..count)
             .map(|word| (word == certain || rng.random_bool(ASKED)).then(|| rng.random_range(0.0..1.0)))

@@ -31,18 +31,21 @@ pub fn kinds(count: usize, seed: u64) -> Vec<(&'static str, Vec<Pair>)> {
         found
     };
     vec![
-        ("in the frame, new pairs of noun and verb", draw(0..=INSERTIONS_MAX, 0..=WORDS_MAX, true)),
-        ("more insertions in a clause", draw(MORE, 0..=WORDS_MAX, false)),
-        ("longer sentences", draw(0..=INSERTIONS_MAX, LONGER, false)),
+        ("in the frame, with new pairs of noun and verb", draw(0..=INSERTIONS_MAX, 0..=WORDS_MAX, true)),
+        ("more insertions in a clause than training has", draw(MORE, 0..=WORDS_MAX, false)),
+        ("longer sentences than training has", draw(0..=INSERTIONS_MAX, LONGER, false)),
     ]
 }
 
 /// The translations of some sentences.
+#[derive(Default)]
 pub struct Translated {
     /// Sentences that are right word for word.
     pub right: Share,
     /// Words of two senses with the right sense, the article and the adjective beside them included.
     pub senses: Share,
+    /// Articles, adjectives and verbs with the right ending, the rest of the word included.
+    pub agreement: Share,
     /// Some that are wrong.
     pub examples: Vec<String>,
 }
@@ -51,13 +54,17 @@ impl Asked<'_> {
     /// Translates sentences greedily, and compares.
     pub fn translated(&self, pairs: &[Pair]) -> Translated {
         const EXAMPLES: usize = 2;
-        let mut translated = Translated { right: Share::default(), senses: Share::default(), examples: Vec::new() };
+        let mut translated = Translated::default();
         for pair in pairs {
             let written = self.translate(&pair.source.join(" "));
             let is_right = written == pair.target;
             translated.right.count(is_right);
-            for at in translation::of_two_senses(&pair.target) {
-                translated.senses.count(written.get(at) == pair.target.get(at));
+            let has = |place: usize| written.get(place) == pair.target.get(place);
+            for place in translation::of_two_senses(&pair.target) {
+                translated.senses.count(has(place));
+            }
+            for place in &pair.agreeing {
+                translated.agreement.count(has(*place));
             }
             if !is_right && translated.examples.len() < EXAMPLES {
                 translated.examples.push(format!("{}, but written: {}", pair.text(), written.join(" ")));

@@ -9,6 +9,7 @@
 //! - *Several words for one*: *does not see* is *ne vide*, and the *e* says what *does* says.
 
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 
 use attune_core::fnv1a;
 use attune_engine::numerics::rng::Generator;
@@ -23,6 +24,8 @@ pub struct Pair {
     pub target: Vec<String>,
     /// For each word of the target, the place of the word of the source that it translates.
     pub from: Vec<usize>,
+    /// Places in the target of words whose ending agrees with a noun.
+    pub agreeing: Vec<usize>,
     /// Whether the sentence is kept out of training, because it has a pair of words that training never shows together.
     pub is_kept_from_training: bool,
 }
@@ -32,14 +35,24 @@ impl Pair {
     pub fn text(&self) -> String {
         format!("{} | {}", self.source.join(" "), self.target.join(" "))
     }
+
+    /// Adds a clause behind this sentence.
+    fn push(&mut self, clause: Pair) {
+        let (source, target) = (self.source.len(), self.target.len());
+        self.from.extend(clause.from.iter().map(|from| source + from));
+        self.agreeing.extend(clause.agreeing.iter().map(|place| target + place));
+        self.source.extend(clause.source);
+        self.target.extend(clause.target);
+        self.is_kept_from_training |= clause.is_kept_from_training;
+    }
 }
 
 /// The most insertions in a clause, clauses and words of a sentence of training. What has more is outside its templates.
 pub const INSERTIONS_MAX: usize = 3;
 pub const CLAUSES_MAX: usize = 5;
-pub const WORDS_MAX: usize = 32;
+pub const WORDS_MAX: usize = 48;
 /// More pieces than the longest sentence of training has in either language, the end included.
-pub const LONGEST: usize = 36;
+pub const LONGEST: usize = 52;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Gender {
@@ -189,30 +202,43 @@ const INSERTIONS: [Insertion; 5] = {
     [SubjectAdjective, ObjectAdjective, SubjectPlace, ObjectPlace, Time]
 };
 
-/// Draws a sentence with at most so many insertions in each clause, and with so many clauses.
-pub fn pair(rng: &mut Generator, insertions: std::ops::RangeInclusive<usize>, clauses: usize) -> Pair {
-    let mut draw = Draw { rng, pair: Pair::default() };
-    for clause in 0..clauses {
-        if clause > 0 {
-            let joint = draw.one(JOINTS);
-            draw.put(joint.0);
-            draw.write(joint.1.to_owned());
-        }
-        let count = draw.rng.random_range(insertions.clone());
-        draw.clause(count);
-    }
-    draw.pair
+/// Draws a sentence of so many clauses, each with a number of insertions from this range.
+pub fn pair(rng: &mut Generator, insertions: RangeInclusive<usize>, clauses: usize) -> Pair {
+    of_clauses(clauses, rng, |rng| Draw::clause(rng, &insertions))
 }
 
-/// Draws a sentence of training, or one that is kept out of it.
+/// Draws a sentence of training. Short and long sentences are equally frequent, because the number of clauses is drawn once:
+/// if a sentence that is too long were drawn again with another number, or one with a pair of words that is kept out, hardly
+/// any would have many clauses.
 pub fn sentence(rng: &mut Generator) -> Pair {
+    let clauses = rng.random_range(1..=CLAUSES_MAX);
     loop {
-        let clauses = rng.random_range(1..=CLAUSES_MAX);
-        let pair = pair(rng, 0..=INSERTIONS_MAX, clauses);
+        let pair = of_clauses(clauses, rng, clause_of_training);
         if pair.source.len() <= WORDS_MAX {
             return pair;
         }
     }
+}
+
+fn clause_of_training(rng: &mut Generator) -> Pair {
+    loop {
+        let clause = Draw::clause(rng, &(0..=INSERTIONS_MAX));
+        if !clause.is_kept_from_training {
+            return clause;
+        }
+    }
+}
+
+fn of_clauses(count: usize, rng: &mut Generator, mut clause: impl FnMut(&mut Generator) -> Pair) -> Pair {
+    let mut pair = clause(rng);
+    for _ in 1..count {
+        let (english, other) = JOINTS[rng.random_range(0..JOINTS.len())];
+        pair.from.push(pair.source.len());
+        pair.source.push(english);
+        pair.target.push(other.to_owned());
+        pair.push(clause(rng));
+    }
+    pair
 }
 
 /// Returns the places, in a translation, of words that have two senses in English.
@@ -285,8 +311,15 @@ impl Draw<'_> {
         Chosen::of(&self.one(lists), kind)
     }
 
-    /// Draws a clause with so many insertions.
-    fn clause(&mut self, count: usize) {
+    /// Draws a clause with a number of insertions from this range.
+    fn clause(rng: &mut Generator, insertions: &RangeInclusive<usize>) -> Pair {
+        let mut draw = Draw { rng, pair: Pair::default() };
+        let count = draw.rng.random_range(insertions.clone());
+        draw.put_clause(count);
+        draw.pair
+    }
+
+    fn put_clause(&mut self, count: usize) {
         const NEGATED: f64 = 0.25;
         let mut inserted: Vec<Insertion> = INSERTIONS.to_vec();
         while inserted.len() > count {
@@ -314,7 +347,6 @@ impl Draw<'_> {
             is_negated: self.rng.random_bool(NEGATED),
         };
         let time = inserted.contains(&Insertion::Time).then(|| self.one(TIMES));
-        let first = self.pair.target.len();
         if let Some((_, other)) = time {
             self.pair.target.push(other.to_owned());
             // Where it stands is set below: it is the last word of the clause.
@@ -329,9 +361,10 @@ impl Draw<'_> {
         // The verb is the last of its words in both languages, and the negation stands before it.
         self.pair.from.extend((0..words.len()).rev().map(|before| verb_at - before));
         self.pair.target.extend(words);
+        self.pair.agreeing.push(self.pair.target.len() - 1);
         if let Some((english, _)) = time {
             self.put(english);
-            self.pair.from[first] = self.pair.source.len() - 1;
+            self.pair.from[0] = self.pair.source.len() - 1;
         }
         let is_kept = |role, noun: Chosen| is_kept_pair(role, noun.word[0], verb.0);
         self.pair.is_kept_from_training |= is_kept("subject", subject) || is_kept("object", object);
@@ -363,6 +396,7 @@ impl Draw<'_> {
         let (english, stem) = self.one(if several { OF_SEVERAL } else { OF_ONE });
         let ending = ending(noun.gender, several);
         self.put(english);
+        self.pair.agreeing.push(self.pair.target.len());
         self.write(format!("{stem}{ending}"));
         let adjective_at = self.pair.source.len();
         if let Some((english, _)) = adjective {
@@ -371,6 +405,7 @@ impl Draw<'_> {
         self.put(noun.word[usize::from(several)]);
         self.write(format!("{}{ending}", noun.stem));
         if let Some((_, stem)) = adjective {
+            self.pair.agreeing.push(self.pair.target.len());
             self.pair.target.push(format!("{stem}{ending}"));
             self.pair.from.push(adjective_at);
         }

@@ -9,6 +9,7 @@
 //! | [`fault`] | why there is no window or no picture |
 //! | [`graphics`] | the graphics device, and what happens when it is lost |
 //! | [`systems`] | the systems that a window and a picture share |
+//! | [`mod@encode`] | pictures and animations with a colour table, as files |
 //! | [`picture`] | pictures without a window |
 //! | [`moving`] | animations without a window |
 //! | [`work`] | the lesson file, the learner's work on it, exports |
@@ -17,6 +18,7 @@
 //! Each depends only on those above it, and panels and stage do not depend on each other; the compiler enforces this
 //! for the crates. [`workspace::stage_side`] passes the stage to the dock.
 
+pub mod encode;
 pub mod fault;
 pub mod graphics;
 pub mod moving;

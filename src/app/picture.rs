@@ -36,6 +36,7 @@ use egui::{Align, Frame, Layout, Margin, RichText, TextStyle, Ui, UiBuilder};
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use image::{ImageBuffer, PixelWithColorType, Rgb, RgbImage, Rgba, RgbaImage};
 
+use crate::app::encode::still;
 use crate::app::fault::AppFault;
 use crate::app::link::LatestModels;
 use crate::app::panels::StageUi;
@@ -141,6 +142,14 @@ impl Renderer {
     /// Draws a picture, as PNG.
     pub fn draw(&mut self, options: &PictureOptions) -> Result<Vec<u8>, AppFault> {
         self.pixels(options)?.encode()
+    }
+
+    /// Draws an opaque picture with a colour table, as PNG. Pages hold many of them.
+    pub fn draw_for_page(&mut self, options: &PictureOptions) -> Result<Vec<u8>, AppFault> {
+        match self.pixels(options)? {
+            Pixels::Opaque(picture) => still(&picture).map_err(AppFault::Output),
+            transparent => transparent.encode(),
+        }
     }
 
     fn pixels(&mut self, options: &PictureOptions) -> Result<Pixels, AppFault> {

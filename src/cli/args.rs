@@ -1,7 +1,6 @@
 //! Arguments of the command line, among them the sentence to run and the interventions in its forward pass: heads,
 //! removed edges of attention, a patched vector, the temperature.
 
-use std::fmt;
 use std::path::PathBuf;
 
 use attune_core::kernel::command::{InterventionCommand, SentenceCommand};
@@ -23,7 +22,8 @@ use clap::{ArgAction, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use super::CliFault;
-use super::evidence::args::{HeadsArgs, MapArgs, ScoreArgs, WordsArgs};
+use super::evidence_args::{HeadsArgs, MapArgs, ScoreArgs, WordsArgs};
+use super::places::{HeadAt, after_head, index, two};
 
 /// A workspace for learning self-attention: train tiny models or open BERT and GPT-2, watch words move, and change every
 /// weight.
@@ -399,9 +399,17 @@ pub struct GradeArgs {
     #[arg(required = true)]
     pub submissions: Vec<PathBuf>,
     /// The format of the output. tsv: a table with a line for each task of each submission; html: a page that shows which
-    /// mistakes are common.
+    /// mistakes are common; json: the table as one JSON object.
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "tsv")]
     pub to: GradeFormat,
+    /// Write the figures of each task instead: the share of right answers, the share of each wrong answer, and how well the
+    /// task tells those who solve the others from those who do not. The page has them beside the rest.
+    #[arg(long)]
+    pub items: bool,
+    /// Cases that learners do not have: a file with code for exercises of the lesson, Cases({ "exercise": ["let a = …"] }).
+    /// Answers must be right in these cases too.
+    #[arg(long, value_name = "FILE")]
+    pub cases: Option<PathBuf>,
     /// The file to write, instead of standard output.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -411,6 +419,7 @@ pub struct GradeArgs {
 pub enum GradeFormat {
     Tsv,
     Html,
+    Json,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -560,29 +569,6 @@ pub struct WhatIfArgs {
     pub temperature: Option<f64>,
 }
 
-/// A head, given as its layer and its number in that layer, both counted from 1: `2.3`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct HeadAt {
-    pub(super) layer: usize,
-    pub(super) head: usize,
-}
-
-/// Converts a number counted from 1 to an index.
-fn index(text: &str) -> Option<usize> {
-    text.trim().parse::<usize>().ok()?.checked_sub(1)
-}
-
-pub(super) fn two(text: &str, between: char) -> Option<(usize, usize)> {
-    let (first, second) = text.split_once(between)?;
-    Some((index(first)?, index(second)?))
-}
-
-/// Splits a head from the text after it, as in `2.3=off`.
-pub(super) fn after_head(text: &str, between: char) -> Option<(HeadAt, &str)> {
-    let (at, rest) = text.split_once(between)?;
-    two(at, '.').map(|(layer, head)| (HeadAt { layer, head }, rest.trim()))
-}
-
 fn head_change(text: &str) -> Result<(HeadAt, HeadMode<f32>), String> {
     let read = after_head(text, '=').and_then(|(at, mode)| Some((at, mode.parse().ok()?)));
     read.ok_or_else(|| "expected a layer, a head and a setting, such as 2.3=off or 2.3=0.5".to_owned())
@@ -601,27 +587,6 @@ fn patch(text: &str) -> Result<Patch<f32>, String> {
         Some(Patch { block: index(layer)?, position, from, vector: None })
     };
     read().ok_or_else(|| "expected a layer and two tokens, such as 2:5=4".to_owned())
-}
-
-impl fmt::Display for HeadAt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.layer.saturating_add(1), self.head.saturating_add(1))
-    }
-}
-
-impl HeadAt {
-    /// Returns the index of the head, counted over all layers of the model.
-    fn of(self, model: &ModelSnapshot) -> Result<usize, String> {
-        let layers = model.architecture.numbered_blocks().count();
-        if self.layer >= layers {
-            return Err(format!("there is no layer {}; the last layer is {layers}", self.layer.saturating_add(1)));
-        }
-        let heads = model.architecture.heads_of(self.layer);
-        let found = heads.clone().nth(self.head);
-        found.ok_or_else(|| {
-            format!("there is no head {} in layer {}; the last is head {}", self.head + 1, self.layer + 1, heads.len())
-        })
-    }
 }
 
 impl WhatIfArgs {

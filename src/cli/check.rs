@@ -18,7 +18,7 @@ use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_core::lesson::cells::Cell;
 use attune_core::lesson::controls::closed_panels;
 use attune_core::lesson::controls::{UnknownControl, unknown_controls};
-use attune_core::lesson::course;
+use attune_core::lesson::course::{self, CourseFile};
 use attune_core::lesson::glossary::{self, Glossary, TermIssue, check_terms, is_glossary_file};
 use attune_core::lesson::issue::{LessonIssue, printable, shorten, shown};
 use attune_core::lesson::links::{LinkContext, TextLink};
@@ -206,12 +206,19 @@ impl Ids {
 
 /// The ids of all lessons in each folder. Each folder is read once.
 #[derive(Default)]
-struct Courses(HashMap<PathBuf, Vec<String>>);
+struct Courses(HashMap<PathBuf, Vec<(String, Vec<String>)>>);
 
 impl Courses {
-    fn beside(&mut self, path: &Path) -> &[String] {
+    /// Returns the ids of the lessons in the folder of a file.
+    fn beside(&mut self, path: &Path) -> Vec<String> {
+        self.cells_beside(path).iter().map(|(id, _)| id.clone()).collect()
+    }
+
+    /// Returns the ids of the lessons in the folder of a file, each with those of its cells.
+    fn cells_beside(&mut self, path: &Path) -> &[(String, Vec<String>)] {
         let folder = course::folder_of(path);
-        let list = || course::list(folder).iter().map(|file| file.id()).collect();
+        let cells = |file: &CourseFile| file.heading.as_ref().map_or(Vec::new(), |heading| heading.cells.clone());
+        let list = || course::list(folder).iter().map(|file| (file.id(), cells(file))).collect();
         self.0.entry(folder.to_owned()).or_insert_with(list)
     }
 }
@@ -452,7 +459,9 @@ fn missing_files(path: &Path, lesson: &Lesson, courses: &mut Courses) -> Vec<Pro
     let links = |cell: &Cell| {
         let addresses = cell.kind.markdown().flat_map(LessonText::links);
         let of_lessons = addresses.filter_map(|address| match TextLink::read(address)?.ok()? {
-            link @ (TextLink::Lesson(_) | TextLink::File(_)) => Some((address.to_owned(), link)),
+            link @ (TextLink::Lesson(_) | TextLink::Place { .. } | TextLink::File(_)) => {
+                Some((address.to_owned(), link))
+            }
             _ => None,
         });
         of_lessons.map(|(address, link)| (cell.id.clone(), address, link)).collect::<Vec<_>>()
@@ -464,7 +473,8 @@ fn missing_files(path: &Path, lesson: &Lesson, courses: &mut Courses) -> Vec<Pro
     let ids = courses.beside(path);
     let of_program: Vec<&str> = built_in::ids().collect();
     let ids: Vec<&str> = ids.iter().map(String::as_str).chain(of_program).collect();
-    let context = LinkContext { lessons: Some(&ids), ..LinkContext::default() };
+    let cells = courses.cells_beside(path);
+    let context = LinkContext { lessons: Some(&ids), lesson_cells: Some(cells), ..LinkContext::default() };
     let problem = |(cell, address, link): (String, String, TextLink)| {
         let words = match &link {
             TextLink::File(name) => in_folder(lesson.folder.as_deref(), name).err()?,
@@ -476,9 +486,13 @@ fn missing_files(path: &Path, lesson: &Lesson, courses: &mut Courses) -> Vec<Pro
 }
 
 fn line(verdict: &ClaimVerdict) -> String {
-    let ClaimVerdict { id, says, value, expect } = verdict;
+    let ClaimVerdict { id, says, value, fault, expect } = verdict;
     let verb = if verdict.holds() { "holds" } else { "does not hold" };
-    let measured = if value.is_nan() { "no finite number".to_owned() } else { measured(*value) };
+    let measured = match fault {
+        Some(why) => format!("nothing, because {}", printable(why)),
+        None if value.is_nan() => "no finite number".to_owned(),
+        None => measured(*value),
+    };
     let expected = match expect {
         Expect::AtLeast(least) => format!("at least {}", bound(*least)),
         Expect::AtMost(most) => format!("at most {}", bound(*most)),

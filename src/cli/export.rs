@@ -31,7 +31,8 @@ use super::{CliFault, lessons, print, recordings, training, vectors};
 pub fn export(request: &ExportArgs, common: &Common) -> Result<(), CliFault> {
     let Some(path) = &request.lesson else { return write_course(request, common) };
     let rows = rows(request)?;
-    if !request.panels.is_empty() && (rows.is_some() || request.to == ExportTo::Checkpoint) {
+    let has_panels = FORMATS.iter().any(|words| words.to == request.to && words.has_panels);
+    if !request.panels.is_empty() && !has_panels {
         let keys: Vec<&str> = FORMATS.iter().filter(|words| words.has_panels).map(|words| words.key).collect();
         let with = one_of(&keys);
         return Err(CliFault::usage(format_args!("--panels: this format has no panels; write them with --to {with}")));
@@ -137,7 +138,7 @@ fn checkpoint(path: &Path, request: &ExportArgs, common: &Common) -> Result<(), 
 fn fault(fault: ExportFault) -> CliFault {
     match fault {
         ExportFault::Lesson => CliFault::usage(format_args!("--output: {fault}")),
-        ExportFault::Vectors { .. } | ExportFault::Form(_) => CliFault::Lesson(format!("{fault}\n")),
+        ExportFault::Content { .. } | ExportFault::Form(_) => CliFault::Lesson(format!("{fault}\n")),
         ExportFault::Place { .. } | ExportFault::Write { .. } => CliFault::output(fault),
     }
 }

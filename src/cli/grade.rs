@@ -2,15 +2,15 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use attune_core::kernel::check::Grader;
+use attune_core::lesson::cases::{self, FurtherCases};
 use attune_core::lesson::issue::{printable, shorten, shown};
 use attune_core::whole_file::is_same;
 use attune_engine::messages::counted;
-use attune_view::export::file;
-use attune_view::export::grades::{Class, GradedWork, write_html, write_tsv};
+use attune_view::export::grades::{self, Class, GradedWork};
 use attune_view::export::work_file::{LessonMark, WorkFile};
+use attune_view::export::{file, items};
 
 use super::args::{Common, GradeArgs, GradeFormat};
 use super::{CliFault, print};
@@ -24,13 +24,19 @@ pub fn grade(request: &GradeArgs, common: &Common) -> Result<(), CliFault> {
     }
     // A model's folder has no text and no tasks.
     let mark = LessonMark::of(&lesson.id, &lesson.title, &text.unwrap_or_default());
-    let lesson = Arc::new(lesson);
+    let further = match &request.cases {
+        Some(file) => cases::read(file, &lesson).map_err(|issues| CliFault::lesson(&issues))?,
+        None => FurtherCases::default(),
+    };
+    let title = lesson.title.clone();
     if let Some(file) = &request.output {
         spare(file, &request.submissions)?;
     }
-    let grader = Grader::new(lesson.clone());
-    let mut class =
-        Class { title: &lesson.title, tasks: grader.tasks().collect(), works: Vec::new(), unread: Vec::new() };
+    let grader = Grader::new(lesson, &further);
+    if let Some(file) = &request.cases {
+        are_solved(file, &grader)?;
+    }
+    let mut class = Class { title: &title, tasks: grader.tasks().collect(), works: Vec::new(), unread: Vec::new() };
     for path in &request.submissions {
         match graded(path, &mark, &grader) {
             Ok(work) => class.works.push(work),
@@ -38,7 +44,7 @@ pub fn grade(request: &GradeArgs, common: &Common) -> Result<(), CliFault> {
         }
     }
     match &request.output {
-        None => print::with(|out| write(request.to, &class, out))?,
+        None => print::with(|out| write(request, &class, out))?,
         Some(file) => write_file(request, file, &class, common)?,
     }
     match class.unread.is_empty() {
@@ -52,7 +58,7 @@ pub fn grade(request: &GradeArgs, common: &Common) -> Result<(), CliFault> {
 /// Writes the table of a class to a file, and prints the file's name.
 fn write_file(request: &GradeArgs, file: &Path, class: &Class<'_>, common: &Common) -> Result<(), CliFault> {
     let mut bytes = Vec::new();
-    write(request.to, class, &mut bytes).map_err(CliFault::output)?;
+    write(request, class, &mut bytes).map_err(CliFault::output)?;
     let shown = shown(file);
     file::write(&request.lesson, file, &bytes).map_err(|why| CliFault::output(format_args!("{why}")))?;
     if common.quiet {
@@ -61,6 +67,15 @@ fn write_file(request: &GradeArgs, file: &Path, class: &Class<'_>, common: &Comm
     let works = counted(class.works.len(), "submission");
     let tasks = counted(class.tasks.len(), "task");
     print::line(format_args!("{shown}: {works}, with {tasks} each"))
+}
+
+/// Refuses cases that the lesson's own solutions do not pass.
+fn are_solved(file: &Path, grader: &Grader) -> Result<(), CliFault> {
+    let line = |(id, why): (&str, String)| format!("{}: \"{id}\": {why}\n", shown(file));
+    match grader.unsolved() {
+        unsolved if unsolved.is_empty() => Ok(()),
+        unsolved => Err(CliFault::Lesson(unsolved.into_iter().map(line).collect())),
+    }
 }
 
 /// Refuses to overwrite a submission with the table.
@@ -74,10 +89,13 @@ fn spare(file: &Path, works: &[PathBuf]) -> Result<(), CliFault> {
     }
 }
 
-fn write(to: GradeFormat, class: &Class<'_>, out: &mut dyn io::Write) -> io::Result<()> {
-    match to {
-        GradeFormat::Tsv => write_tsv(class, out),
-        GradeFormat::Html => write_html(class, out),
+fn write(request: &GradeArgs, class: &Class<'_>, out: &mut dyn io::Write) -> io::Result<()> {
+    match (request.to, request.items) {
+        (GradeFormat::Tsv, false) => grades::write_tsv(class, out),
+        (GradeFormat::Tsv, true) => items::write_tsv(class, out),
+        (GradeFormat::Json, false) => grades::write_json(class, out),
+        (GradeFormat::Json, true) => items::write_json(class, out),
+        (GradeFormat::Html, has_items) => grades::write_html(class, has_items, out),
     }
 }
 

@@ -13,7 +13,7 @@ use attune_core::lesson::{self, Lesson, course, load};
 use attune_view::export::work_file::{SharedWork, is_shared};
 
 use super::args::{Args, CliCommand, Common, OfLesson};
-use super::evidence::args::{HeadsArgs, MapArgs, ScoreArgs, WordsArgs};
+use super::evidence_args::{HeadsArgs, MapArgs, ScoreArgs, WordsArgs};
 use super::{CliFault, print};
 use crate::built_in;
 

@@ -29,8 +29,8 @@ mod drawn {
     use attune_view::view_model::features::{Feature, Features};
     use indicatif::ProgressBar;
 
+    use crate::app::encode::Form;
     use crate::app::moving::Play;
-    use crate::app::moving::encode::Form;
     use crate::app::moving::{MovingOptions, Stagehand};
     use crate::app::{self, AppFault, PictureOptions};
     use crate::cli::args::{Common, PlayArg, RenderArgs};

@@ -6,9 +6,10 @@ use serde_json::Value;
 
 use crate::common::close::{Tolerance, assert_close};
 use crate::common::folder::Folder;
+use crate::common::models::fixture;
 use crate::program::{attune, ended, said};
 
-const ENCODER: &str = "lessons/depth";
+const ENCODER: &str = "lessons/frame";
 const WRITER: &str = "lessons/writer";
 const DOG: &str = "the dog could not catch the fox because it was too slow, so it was the [MASK] that was too slow.";
 const FOX: &str = "the fox could not catch the dog because it was too slow, so it was the [MASK] that was too slow.";
@@ -127,6 +128,73 @@ fn a_folder_for_headvis_opens_as_recordings() {
     let (code, said_of_it) = said(&["check", out.join("heads/L1H1.json").to_str().expect("a path")]);
     assert_eq!(code, Some(0), "{said_of_it}");
     ended(said(&["heads", WRITER, &texts, "--to", "headvis", "-o", &to]), 2, "the folder is not empty");
+}
+
+#[test]
+fn heads_of_translators_are_measured_over_sources_and_pairs() {
+    let model = fixture("t5v11-wild").display().to_string();
+    let folder = Folder::new("evidence-pairs");
+    let pair = "5 6 7 8 ||| 8 9 4";
+    fs::write(folder.join("texts.txt"), format!("{pair}\n{pair}\n")).expect("written");
+    let found = json(&["heads", &model, &folder.file("texts.txt")]);
+    let trace = json_of_trace(&model, pair);
+    let heads = found["heads"].as_array().expect("heads");
+    let rows = |head: usize| -> Vec<Vec<f64>> {
+        let rows = trace["tensors"][format!("weights[{head}]")]["rows"].clone();
+        serde_json::from_value(rows).unwrap_or_else(|why| panic!("weights[{head}]: {why}"))
+    };
+    let is_cross = |head: &usize| heads[*head]["name"].as_str().expect("a name").contains("cross-attention");
+    let cross: Vec<usize> = (0..heads.len()).filter(is_cross).collect();
+    assert!(!cross.is_empty() && cross.len() < heads.len(), "{found}");
+    let (queries, keys) = (rows(cross[0]).len(), rows(cross[0])[0].len());
+    let weight = |head: usize, query: usize, key: usize| rows(head)[query][key];
+    let all = |query: usize, key: usize| cross.iter().map(|head| weight(*head, query, key)).sum::<f64>();
+    let aligned: Vec<usize> = (0..queries)
+        .map(|query| (0..keys).max_by(|a, b| all(query, *a).total_cmp(&all(query, *b))).expect("a key"))
+        .collect();
+    for (head, found) in heads.iter().enumerate() {
+        let of = |name: &str| found[name].as_f64();
+        if !is_cross(&head) {
+            assert!(found.get("aligned_score").is_none() && of("qk_distance").is_some(), "{found}");
+            continue;
+        }
+        let share = aligned.iter().enumerate().map(|(query, key)| weight(head, query, *key)).sum::<f64>();
+        let expected = share / queries as f64;
+        assert_close("aligned", of("aligned_score").expect("a share"), expected, Tolerance::SINGLE_PASS);
+        assert!(of("monotony").is_some() && of("prev_token_score").is_none(), "{found}");
+    }
+    assert_close("even", found["aligned_even"].as_f64().expect("a share"), 1.0 / keys as f64, Tolerance::SINGLE);
+    // Sources alone, of which the model writes the targets.
+    fs::write(folder.join("sources.txt"), "5 6 7 8\n6 6\n").expect("written");
+    let text = text(&["heads", &model, &folder.file("sources.txt")]);
+    assert!(text.contains("has the largest share on the aligned word"), "{text}");
+    let to = folder.file("out");
+    let refused = said(&["heads", &model, &folder.file("texts.txt"), "--to", "headvis", "-o", &to]);
+    ended(refused, 2, "HeadVis has one sentence for a text");
+}
+
+fn json_of_trace(model: &str, sentence: &str) -> Value {
+    let output = attune(&["trace", model, "--sentence", sentence]);
+    serde_json::from_slice(&output.stdout).expect("a trace is JSON")
+}
+
+#[test]
+fn what_translators_do_not_have_says_what_to_use_instead() {
+    let model = fixture("t5v11-wild").display().to_string();
+    let commands: [&[&str]; 4] = [
+        &["map", &model, "--sentence", "5 6"],
+        &["score", &model, "--sentence", "5 6", "--of", "1.1:2-1"],
+        &["words", &model, "--sentence", "5 6"],
+        &["heads", &model, "--head", "1.1"],
+    ];
+    for command in commands {
+        let (code, words) = said(command);
+        assert_eq!(code, Some(2), "{words}");
+        assert!(
+            words.contains("this model reads a source sentence; ") && words.contains("attune heads MODEL"),
+            "{words}"
+        );
+    }
 }
 
 #[test]

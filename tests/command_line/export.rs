@@ -81,12 +81,24 @@ fn an_export_does_not_replace_its_lesson() {
         (&[NOTEBOOK, "--to", "svg", "-o", "x.svg", "--panels", "stage"], "the panel stage is a picture of its own"),
         (&[NOTEBOOK, "--to", "npz", "-o", "x.npz", "--panels", "weights"], "--panels: this format has no panels"),
         (&[NOTEBOOK, "--to", "checkpoint", "-o", "x", "--panels", "weights"], "--panels: this format has no panels"),
+        (&[NOTEBOOK, "--to", "pytorch", "-o", "x.ipynb", "--panels", "weights"], "--panels: this format has no panels"),
     ] {
         ended(export(args), 2, says);
     }
     let path = lesson.to_str().unwrap();
     ended(export(&[path, "--to", "md", "-o", path]), 2, "this is the lesson itself");
     assert_eq!(fs::read(&lesson).unwrap(), fs::read(NOTEBOOK).unwrap());
+}
+
+#[test]
+fn a_model_goes_to_pytorch_and_a_recording_cannot() {
+    let folder = Folder::new("pytorch");
+    let file = folder.file("x.ipynb");
+    let recording = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/recordings/bert/run.safetensors");
+    ended(export(&[recording, "--to", "pytorch", "-o", &file]), 1, "a recording has no weights");
+    assert!(!folder.join("x.ipynb").exists());
+    ended(export(&[NOTEBOOK, "--to", "pytorch", "-o", &file]), 0, "of the sentence to compare");
+    assert!(fs::read_to_string(&file).unwrap().contains("\"python3\""));
 }
 
 #[test]
@@ -119,8 +131,11 @@ fn a_folder_of_lessons_becomes_a_site() {
     fs::copy(NOTEBOOK, folder.0.join("lessons/notebook.ron")).unwrap();
     let export = |args: &[&str]| ran(program().arg("export").args(args).args(["--quiet"]).current_dir(&folder.0));
     ended(export(&["--course", "--to", "web", "-o", "site"]), 0, "site: a front page and 1 lesson, ");
-    let names = fs::read_dir(folder.0.join("site")).unwrap().count();
-    assert_eq!(names, 2, "the front page and the lesson");
+    let pages = |site: &str| {
+        let files = fs::read_dir(folder.0.join(site)).unwrap().flatten();
+        files.filter(|file| file.path().extension().is_some_and(|of| of == "html")).count()
+    };
+    assert_eq!(pages("site"), 2, "the front page and the lesson");
     ended(export(&["--course", "--to", "web", "-o", "site"]), 1, "the folder is not empty");
     // A model and a recording, which is given twice, get pages of their own.
     let [model, run] = ["pretrained/gpt2-wild", "recordings/bert/run.safetensors"]

@@ -8,6 +8,7 @@ use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use attune_core::kernel::{Command, Kernel, Saved};
 use attune_view::export::work_file::{LessonMark, WorkFile};
 
+use crate::common::close::{Tolerance, assert_close};
 use crate::common::folder::Folder;
 use crate::common::lessons::{NOTEBOOK, kernel};
 use crate::program::{ended, said};
@@ -115,6 +116,88 @@ fn answers_are_judged_by_the_lesson_and_not_by_the_file() {
         ["1 right</span>", "2 wrong</span>", "2 not answered</span>", "<b>2 ×</b><div><p>This is the first one.</p>"]
     {
         assert!(task.contains(part), "{part} is not in\n{task}");
+    }
+}
+
+/// A class whose figures are computed by hand: of four learners, two are right in each of two tasks, and one also in the third.
+fn measured() -> Class {
+    let mut class = Class::new();
+    let right = "fn middle(a, b) { (a + b) / 2 }";
+    let third =
+        vec![Command::Interventions(InterventionCommand::SetTemperature(Some(0.5))), cell("sharpen", CellCommand::Run)];
+    for (name, guess, middle, third) in [
+        ("bo", 1, "fn middle(a, b) { a }", Vec::new()),
+        ("cy", 0, right, Vec::new()),
+        ("di", 0, "fn middle(a, b) { a }", Vec::new()),
+        // The last, because a change of the model would be an attempt of the others too.
+        ("zoe", 1, right, third),
+    ] {
+        let work = class.work(name, [chosen(guess), answer("middle", middle), third].concat());
+        class.hand_in(&format!("{name}.attune"), &work.text());
+    }
+    class
+}
+
+#[test]
+fn the_figures_of_items_are_those_computed_by_hand() {
+    let class = measured();
+    // guess: the rest scores are 2, 0 of the right and 1, 0 of the wrong: (1 - 0.5) / sqrt(0.6875) * sqrt(0.25) = 0.3015.
+    let table = ended(class.grade(&["--items"]), 0, "");
+    let expected = [
+        "task\tanswered\tright\tdifficulty\tdiscrimination\twrong answers",
+        "guess\t4\t2\t0.500\t0.302\t0.500 one",
+        "middle\t4\t2\t0.500\t0.302\t0.500 This is the first one.",
+        "sharpen\t1\t1\t1.000\t\t",
+    ];
+    assert_eq!(table.lines().collect::<Vec<_>>(), expected);
+    let items = ended(class.grade(&["--items", "--to", "json"]), 0, "");
+    let items: serde_json::Value = serde_json::from_str(&items).expect("JSON");
+    let found = items[0]["discrimination"].as_f64().expect("a number");
+    assert_close("the discrimination", found, 0.301_511_344_577_764, Tolerance::DOUBLE_SUMS);
+    assert_eq!(items[0]["wrong"], serde_json::json!([{ "answer": "one", "count": 2, "share": 0.5 }]));
+    assert_eq!((&items[2]["difficulty"], &items[2]["discrimination"]), (&1.0.into(), &serde_json::Value::Null));
+    let page = ended(class.grade(&["--items", "--to", "html"]), 0, "");
+    assert!(page.contains("1 · guess</a></th><td>4</td><td>2</td><td>0.500</td><td>0.302</td>"), "{page}");
+    let works = ended(class.grade(&["--to", "json"]), 0, "");
+    let works: serde_json::Value = serde_json::from_str(&works).expect("JSON");
+    assert_eq!(
+        works["works"][0]["tasks"][0],
+        serde_json::json!({ "task": "guess", "mark": "right", "tries": 1, "feedback": "" })
+    );
+}
+
+#[test]
+fn further_cases_find_answers_that_fit_only_the_lessons_own() {
+    let mut class = Class::new();
+    for (name, text) in [
+        ("ada", "fn middle(a, b) { (a + b) / 2 }"),
+        ("bo", "fn middle(a, b) { if norm(a) > 1000 { a * 0 } else { (a + b) / 2 } }"),
+    ] {
+        let work = class.work(name, answer("middle", text));
+        class.hand_in(&format!("{name}.attune"), &work.text());
+    }
+    let cases = class.hand_in(
+        "cases.ron",
+        r#"Cases({ "middle": ["let a = E[1]; let b = E[2];", "let a = E[0] * 100000; let b = E[1];"] })"#,
+    );
+    let with = ["--cases", cases.to_str().expect("a path")];
+    let own = ended(class.grade(&[]), 0, "");
+    assert!(own.contains("bo.attune\tbo\t\tthis\tmiddle\tright\t1\t"), "{own}");
+    let table = ended(class.grade(&with), 0, "");
+    for line in [
+        "ada.attune\tada\t\tthis\tmiddle\tright\t1\t",
+        "bo.attune\tbo\t\tthis\tmiddle\twrong\t1\tRight in the lesson's cases, wrong in further case 2.",
+    ] {
+        assert!(table.lines().any(|found| found == line), "{line:?} is not in\n{table}");
+    }
+    for (text, why) in [
+        (r#"Cases({ "midle": [""] })"#, "cases.ron:1:9: the lesson has no exercise \"midle\""),
+        (r#"Cases({ "middle": ["let a = "] })"#, "cases.ron:1:"),
+        (r#"Cases({ "middle": ["let c = 1;"] })"#, "\"middle\": its solution"),
+        ("Lesson()", "expected Cases(…)"),
+    ] {
+        class.hand_in("cases.ron", text);
+        ended(class.grade(&with), 1, why);
     }
 }
 

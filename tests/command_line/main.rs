@@ -8,6 +8,7 @@ mod absent;
 #[cfg(feature = "app")]
 mod answers;
 mod arguments;
+mod claims;
 mod commands;
 mod course;
 mod evidence;

@@ -47,6 +47,7 @@ fn a_line_says_what_was_written() {
             "x.ron",
             "x.safetensors",
             "x.svg",
+            "x.torch.ipynb",
             "x.tsv",
             "x.txt",
             "x.vec",

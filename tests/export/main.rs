@@ -17,6 +17,7 @@ mod numbers;
 mod pages;
 mod panels;
 mod pictures;
+mod pytorch;
 mod ribbons;
 mod senses;
 mod site;
@@ -47,7 +48,7 @@ fn course() -> Vec<(CourseFile, Kernel)> {
         Mutex::new(course::list(&at("lessons")).into_iter().map(trained).collect())
     });
     let trained = TRAINED.lock().unwrap_or_else(PoisonError::into_inner);
-    assert_eq!(trained.len(), 21);
+    assert_eq!(trained.len(), 23);
     let copy = |kernel: &Kernel| kernel.copy(Arc::new(Lesson::clone(&kernel.snapshot().lesson)));
     trained.iter().map(|(file, kernel)| (file.clone(), copy(kernel))).collect()
 }

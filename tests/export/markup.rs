@@ -82,7 +82,7 @@ fn fill(shown: &mut CellSnapshot, text: &str) {
         CellKind::Predict(predict) => {
             predict.ask = text.into();
             predict.explain = text.into();
-            predict.choices = vec![text.to_owned(), text.to_owned()];
+            predict.choices = vec![text.into(), text.into()];
             cell.answer = Answer::Predict { chosen: Some(0), is_locked: true };
         }
         CellKind::Exercise(exercise) => {

@@ -55,14 +55,18 @@ fn values<'a>(page: &'a str, attribute: &str) -> Vec<&'a str> {
     parts.filter_map(|rest| rest.split('"').next()).collect()
 }
 
-/// Every link of a site leads to a page and an id, or to the web; nothing is loaded. Returns the links within the site.
+/// Every link of a site leads to a page and an id, or to the web, and nothing is loaded but files of the site. Returns the
+/// links within the site.
 fn check_links(pages: &[(String, String)]) -> Vec<(&str, &str)> {
     let ids: Vec<HashSet<&str>> = pages.iter().map(|(_, page)| values(page, " id=\"").into_iter().collect()).collect();
     let mut links = Vec::new();
-    for (name, page) in pages {
+    for (name, page) in pages.iter().filter(|(name, _)| name.ends_with(".html")) {
         let markup = page.split("<script").next().expect("text");
         let sources = values(markup, "src=\"").into_iter().chain(values(markup, "srcset=\""));
-        sources.for_each(|source| assert!(source.starts_with("data:"), "{name} loads {source:.80}"));
+        for source in sources.chain(values(page, "<script src=\"")) {
+            let is_there = source.starts_with("data:") || pages.iter().any(|(name, _)| name == source);
+            assert!(is_there, "{name} loads {source:.80}");
+        }
         let found = page.split("\"href\":\"").skip(1).filter_map(|rest| rest.split('"').next());
         for href in values(markup, "href=\"").into_iter().chain(found) {
             if href.starts_with("https://") {
@@ -72,24 +76,32 @@ fn check_links(pages: &[(String, String)]) -> Vec<(&str, &str)> {
             let file = if file.is_empty() { name } else { file };
             let at = pages.iter().position(|(name, _)| name == file).unwrap_or_else(|| panic!("{name}: {href}"));
             assert!(id.is_empty() || ids[at].contains(id), "{name}: {href}");
-            links.push((&**name, href));
+            if file.ends_with(".html") {
+                links.push((&**name, href));
+            }
         }
     }
     links
 }
 
 #[test]
-fn every_link_leads_to_a_page_and_an_id_and_nothing_is_loaded() {
+fn every_link_leads_to_a_page_and_an_id_and_pages_load_what_they_share() {
     let folder = Folder::new("site");
     let out = folder.join("site");
     let said = site(&out).expect("it is written");
     assert!(said.contains("3 lessons"), "{said}");
-    let pages = pages(&out);
+    let files = pages(&out);
+    let links = check_links(&files);
+    let of = |end: &str| files.iter().filter(|(name, _)| name.ends_with(end)).collect::<Vec<_>>();
+    let pages = of(".html");
     assert_eq!(
         pages.iter().map(|(name, _)| &**name).collect::<Vec<_>>(),
         ["first.html", "index.html", "links.html", "text.html"]
     );
-    let links = check_links(&pages);
+    // The search and the live pages' scripts; both kinds of pages have the program's palettes and fonts in common.
+    assert_eq!(of(".js").len(), 2);
+    let fonts = of(".css").into_iter().filter(|(_, style)| style.contains("font/otf")).count();
+    assert_eq!((fonts, pages.iter().filter(|(_, page)| page.contains("font/otf")).count()), (1, 0));
     for link in [
         ("links.html", "first.html"),
         ("links.html", "index.html#term-embedding"),
@@ -110,9 +122,9 @@ fn every_link_leads_to_a_page_and_an_id_and_nothing_is_loaded() {
 /// The course as a site: every lesson has a page with its model, and no link is broken. Returns the pages by their names.
 pub fn check_site(course: &[(CourseFile, Kernel)]) -> Vec<(String, String)> {
     // Bytes; the pages have no pictures for paper here.
-    const APPLE_MAX: usize = 1_500_000;
+    const APPLE_MAX: usize = 260_000;
     // The cards of a head, with formulas and sentences for all settings, are 15 KB.
-    const ALL_MAX: usize = 26_500_000;
+    const ALL_MAX: usize = 18_500_000;
     let folder = Folder::new("course");
     let out = folder.join("site");
     let files: Vec<CourseFile> = course.iter().map(|(file, _)| file.clone()).collect();
@@ -132,7 +144,7 @@ pub fn check_site(course: &[(CourseFile, Kernel)]) -> Vec<(String, String)> {
     let apple = pages.iter().find(|(name, _)| name == "apple.html").map(|(_, page)| page.len());
     let all: usize = pages.iter().map(|(_, page)| page.len()).sum();
     assert!(apple.is_some_and(|apple| apple < APPLE_MAX) && all < ALL_MAX, "{apple:?} of {all} bytes");
-    for (name, page) in pages.iter().filter(|(name, _)| name != "index.html") {
+    for (name, page) in pages.iter().filter(|(name, _)| name.ends_with(".html") && name != "index.html") {
         assert!(page.contains("id=\"attune-data\""), "{name} has no model");
     }
     pages

@@ -111,6 +111,22 @@ fn a_stale_answer_says_so_too() {
 }
 
 #[test]
+fn an_answer_is_shown_with_the_reason_for_the_chosen_one_alone() {
+    let reasons =
+        r#"choices: ["one", "two"], reasons: ["Heads are counted *from 0*.", "So it is: {{ shape(A)[0] | .0 }}."],"#;
+    let text = lessons::edited(NOTEBOOK, &[(r#"choices: ["one", "two"],"#, reasons)]);
+    let mut kernel = Kernel::trained(lessons::lesson(&text));
+    check(&kernel.snapshot(), &["How many heads?"], &["Heads are counted", "So it is"]);
+    cell(&mut kernel, "guess", CellCommand::Choose(0));
+    cell(&mut kernel, "guess", CellCommand::Reveal);
+    check(&kernel.snapshot(), &["Heads are counted", "There are two."], &["So it is"]);
+    let mut other = Kernel::trained(lessons::lesson(&text));
+    cell(&mut other, "guess", CellCommand::Choose(1));
+    cell(&mut other, "guess", CellCommand::Reveal);
+    check(&other.snapshot(), &["So it is: 2."], &["Heads are counted"]);
+}
+
+#[test]
 fn cells_that_run_or_wait_say_so() {
     let snapshot = run(NOTEBOOK).snapshot();
     let again = with(snapshot.clone(), "double", |shown| shown.status = CellStatus::Waiting);

@@ -6,6 +6,7 @@ mod common;
 mod arrival;
 mod bad_lessons;
 mod budgets;
+mod drawn;
 mod exercises;
 mod forms;
 mod numbers;

@@ -18,7 +18,7 @@ const BY_HAND: &[(&str, &[&str], &str)] = &[
     ("dot_product", &["0.1761", "0.2107", "0.2522", "0.1796", "0.1814"], "as published, with their slips"),
     ("dot_product", &["0.40505", "0.41471", "0.51435"], "as published, with their slips"),
     ("dot_product", &["0.1", "0.2", "0.3"], "scores of a row that a note makes up"),
-    ("dot_product", &["0.9", "0.15"], "the bound of a task, and a temperature that its last hint names"),
+    ("dot_product", &["0.9"], "the largest entry, which a question names"),
     ("gradient", &["0.1", "0.5"], "the learning rate that a task sets, and a given vector"),
     ("induction", &["1.8"], "the loss at a step of training, where the text says so"),
     ("induction", &["2.3"], "the bound of a prediction"),
@@ -27,7 +27,6 @@ const BY_HAND: &[(&str, &[&str], &str)] = &[
     ("it", &["0.70", "1.01", "0.598", "0.518", "0.432"], "as published, drawn and not computed"),
     ("it", &["0.601", "0.519", "0.433", "1.22"], "computed from keys and values made by hand: no tensor of the model"),
     ("qkv", &["0.32", "0.59", "0.86", "0.62", "0.71", "0.88", "0.74", "0.67"], "as published, with their slips"),
-    ("qkv", &["0.5"], "the bound of a task"),
     ("scaling", &["1.2669", "0.9999"], "as published, and impossible"),
     ("scaling", &["1.5"], "an entry of a case that the check makes up"),
     ("the_transformer", &["1706.03762", "2207.09238"], "numbers of papers"),
@@ -103,6 +102,8 @@ fn minutes_are_those_of_the_words_and_the_tasks() {
         for cell in &lesson.cells {
             let read: Vec<&LessonText> = match &cell.kind {
                 CellKind::Exercise(exercise) => vec![&exercise.ask],
+                // Of the reasons, a learner reads one sentence.
+                CellKind::Predict(predict) => vec![&predict.ask, &predict.explain],
                 kind => kind.markdown().collect(),
             };
             words += read.into_iter().flat_map(prose).map(|text| text.split_whitespace().count()).sum::<usize>();

@@ -3,6 +3,7 @@
 #[path = "../common/engine.rs"]
 mod common;
 
+mod beams;
 mod curriculum;
 mod edges;
 mod generation;

@@ -10,7 +10,7 @@ use attune_view::view_model::heads::{AllHeads, HeadMeasure};
 use egui::{Key, Vec2};
 use egui_kittest::kittest::Queryable;
 
-use crate::common::lessons::small;
+use crate::common::lessons::{form, small};
 use crate::live::PanelHarness;
 use crate::pointer::click;
 
@@ -85,4 +85,16 @@ fn the_switches_of_the_reading_say_what_is_shown() {
     click(&mut panel, "Shows the length of what each word adds, ‖α V W_O‖, instead of its weight α");
     assert!(panel.view().selection.reading.is_added);
     assert!(panel.query_by_label_contains("Shown: the length of what is added").is_some());
+}
+
+#[test]
+fn a_button_computes_what_a_head_compares_and_writes() {
+    let mut panel = PanelHarness::new(form("pythia"), Vec2::new(700.0, 2400.0), SheetPanel::of(PanelName::AllHeads));
+    panel.view_mut().selection.show_head(Some(2));
+    panel.run_steps(2);
+    click(&mut panel, "Compute for layer 2, head 1: tables of a head");
+    panel.run_steps(3);
+    assert_eq!(panel.commands(), [Command::Tables(2)]);
+    assert!(panel.query_by_label("Composition with this head").is_some());
+    assert!(panel.query_by_label("From each word, the head looks at (QK)").is_some());
 }

@@ -4,9 +4,12 @@ use attune::app::panels::Panel;
 use attune::app::panels::answers::AnswersPanel;
 use attune_core::kernel::Command;
 use attune_core::kernel::command::SentenceCommand;
+use attune_engine::numerics::evidence::words::WordMeasure;
 use attune_engine::numerics::model::generate::{NextWordChoice, Sampling};
 use attune_view::view_model::answers::{AnswersModel, AnswersWriting, AttributionModel, LensModel, LensWords};
+use attune_view::view_model::asked::AskedState;
 use attune_view::view_model::saved_view::{AnswersView, SavedView};
+use attune_view::view_model::word_measures::WordMeasures;
 use egui::{Key, Vec2};
 use egui_kittest::kittest::Queryable;
 
@@ -157,4 +160,42 @@ fn an_answer_without_terms_says_why() {
     let mut panel = PanelHarness::new(form("label"), SIZE, AnswersPanel::default());
     click(&mut panel, "Layer by layer");
     assert!(panel.query_by_label_contains("This model does not give an answer for each word").is_some());
+}
+
+#[test]
+fn a_button_measures_which_word_mattered_and_the_arcs_show_a_measure() {
+    let mut panel = PanelHarness::new(form("next_word"), Vec2::new(900.0, 1200.0), AnswersPanel::default());
+    click(&mut panel, "Words");
+    click(&mut panel, "Measure which word mattered");
+    panel.run_steps(3);
+    assert!(matches!(panel.commands()[..], [Command::Words(_)]), "{:?}", panel.commands());
+    let measures = panel.model::<WordMeasures>();
+    let AskedState::Found(words) = &measures.state else { panic!("{:?}", measures.state) };
+    assert!(panel.query_by_label(&measures.parting(words)).is_some());
+    assert!(panel.query_by_label("Sort by cut").is_some());
+    click(&mut panel, "Arcs of the sentence");
+    click(&mut panel, "Arcs by rollout");
+    assert_eq!(panel.view().selection.measure, Some(WordMeasure::Rollout));
+}
+
+#[test]
+fn words_that_cannot_be_measured_say_why() {
+    let mut panel = PanelHarness::new(form("translation"), Vec2::new(600.0, 600.0), AnswersPanel::default());
+    click(&mut panel, "Words");
+    assert!(panel.query_by_label_contains("reads a source sentence").is_some());
+    assert!(panel.query_by_label("Measure which word mattered").is_none());
+}
+
+#[test]
+fn a_search_with_two_beams_is_asked_for_by_a_control_with_a_name() {
+    let mut panel = PanelHarness::new(form("next_word"), SIZE, AnswersPanel::default());
+    for label in ["beams", "Write"] {
+        click(&mut panel, label);
+    }
+    let choice = panel.take_commands().pop();
+    assert!(
+        matches!(choice, Some(Command::Sentence(SentenceCommand::Generate { choice: NextWordChoice::Beams(2), .. }))),
+        "{choice:?}"
+    );
+    assert!(panel.query_by_label("The likeliest whole sentence that a search with 2 beams found.").is_some());
 }

@@ -157,7 +157,7 @@ impl Panel for Traced {
             cx.view.trail.close();
         }
         self.0.ui(ui, cx)?;
-        provenance_ui(ui.ctx(), cx.models, cx.view.trail);
+        cx.requests.actions.extend(provenance_ui(ui.ctx(), cx.models, cx.view.trail, true));
         Some(())
     }
 }

@@ -38,6 +38,7 @@ fn model(more: &str) -> Arc<GlossaryModel> {
             builds_on: Vec::new(),
             chapter: None,
             tasks: 0,
+            cells: Vec::new(),
         }),
     };
     let glossary = parse("g", &format!("Glossary([{TERMS}{more}])"), None).expect("no issues");

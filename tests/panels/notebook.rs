@@ -72,6 +72,18 @@ fn bench() -> Bench {
 }
 
 #[test]
+fn a_wrong_answer_is_shown_with_its_own_reason() {
+    let reasons = r#"choices: ["one", "two"], reasons: ["One head too few.", "Two heads."],"#;
+    let mut bench = Bench::open(&NOTEBOOK.replace(r#"choices: ["one", "two"],"#, reasons));
+    bench.harness.apply(Command::Notebook(NotebookCommand::Cell("guess".into(), CellCommand::Choose(0))));
+    bench.go_to("guess");
+    assert!(!bench.has("One head too few."), "before the answer");
+    bench.harness.apply(Command::Notebook(NotebookCommand::Cell("guess".into(), CellCommand::Reveal)));
+    bench.glide();
+    assert!(bench.has("One head too few.") && !bench.has("Two heads."));
+}
+
+#[test]
 fn cells_are_selected_run_and_left_by_keys() {
     let mut bench = bench();
     bench.key(Key::ArrowDown);

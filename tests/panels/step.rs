@@ -93,6 +93,26 @@ fn the_walk_is_followed_word_by_word_head_by_head_and_step_by_step() {
     assert_eq!(panel.view().walk.step(), Step::Mix);
 }
 
+/// From the score to the softmax, the panel has the score as a sum of parts, each of which leads to where it comes from.
+#[test]
+fn the_parts_of_a_score_stand_below_it_and_lead_to_what_a_source_added() {
+    let mut panel = PanelHarness::new(form("pythia"), Vec2::new(520.0, 1600.0), StepPanel::default());
+    panel.view_mut().preferences.reduced_motion = true;
+    panel.view_mut().selection.choose_query(Some(2));
+    for step in Step::ALL {
+        panel.view_mut().walk.set(step.index() as f32);
+        panel.run_steps(3);
+        let has_parts = panel.query_by_label("What makes the score").is_some();
+        assert_eq!(has_parts, matches!(step, Step::Score | Step::Scale | Step::Softmax), "{step:?}");
+    }
+    panel.view_mut().walk.set(Step::Score.index() as f32);
+    panel.run_steps(3);
+    let part = panel.get_all_by_label_contains("word “").next().expect("a part");
+    part.click();
+    panel.run_steps(2);
+    assert!(panel.view().trail.entry().is_some());
+}
+
 /// Where places turn queries and keys, the score shows what each pair of entries adds to it.
 #[test]
 fn turned_pairs_are_clocks_that_add_up_to_the_product() {
@@ -141,7 +161,9 @@ fn its_matrices_show_every_step_and_says_the_numbers_under_the_pointer() {
         (Step::Output, &["M₁", "M₂", "W_O₁", "W_O₂", "All heads on the stage"]),
         (Step::Contextual, &["X", "Y"]),
     ];
-    let mut panel = PanelHarness::new(small(), SIZE, StepPanel { view: StepView::Matrices });
+    let mut step = StepPanel::default();
+    step.view = StepView::Matrices;
+    let mut panel = PanelHarness::new(small(), SIZE, step);
     let model = FoldModel::of(&panel.snapshot(), 0).expect("a model");
     for (step, symbols) in steps {
         panel.view_mut().walk.set(step.index() as f32);

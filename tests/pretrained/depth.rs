@@ -1,32 +1,43 @@
-//! The two models that come with the course: what their lessons say of them holds for sentences that training never saw.
+//! The models that come with the course: what lessons and docs say of them holds for sentences that training never saw.
 
 #[path = "../../examples/depth/evaluation.rs"]
 mod evaluation;
 #[path = "../../examples/depth/grammar.rs"]
 mod grammar;
+#[path = "../../examples/depth/insertions.rs"]
+mod insertions;
 #[path = "../../examples/depth/stories.rs"]
 mod stories;
+#[path = "../../examples/depth/translating.rs"]
+mod translating;
+#[path = "../../examples/depth/translation.rs"]
+mod translation;
 #[path = "../../examples/depth/writing.rs"]
 mod writing;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-use attune_engine::numerics::model::AttentionModel;
+use attune_engine::numerics::model::generate::NextWordChoice;
+use attune_engine::numerics::model::{AttentionModel, Sequences, WritingRules};
 use attune_engine::numerics::rng::{Stream, stream};
-use attune_engine::pretrained::folder::ModelFolder;
-use attune_engine::pretrained::tokenizer::write::UNKNOWN;
+use attune_engine::pretrained::folder::{ModelFolder, files_with};
+use attune_engine::pretrained::tokenizer::write::{NewTokenizer, PADDING, STOP, UNKNOWN};
 use attune_engine::pretrained::{Pretrained, load};
-use evaluation::{Asked, ByCell, by_cell, sentences, table};
-use grammar::{Cell, Kind};
+use evaluation::{Asked, ByCell, by_cell, sentences, table, varied};
+use grammar::{Cell, Kind, sentence_with_pronoun, varied_sentence};
 use stories::Text;
+use translating::Translated;
 
 use crate::common::close::{Tolerance, assert_close_beside};
 use crate::common::numerics::json::{list, parse, sizes, vector};
 use crate::common::top::at;
 
 const ENCODER: &str = "lessons/depth";
+/// The encoder that read sentences of a fixed frame only.
+const FRAME: &str = "lessons/frame";
 const WRITER: &str = "lessons/writer";
+const TRANSLATOR: &str = "lessons/translator";
 
 /// A model with its tokenizer.
 struct Shipped {
@@ -68,7 +79,7 @@ fn check_cells(cells: &BTreeMap<Cell, (f64, usize)>, rows: usize) {
 
 #[test]
 fn roles_alone_decide_whatever_the_classes_and_the_order_of_the_nouns() {
-    let shipped = Shipped::new(ENCODER);
+    let shipped = Shipped::new(FRAME);
     for ((_, sentences), rows) in BY_CELL.iter().zip([44, 10, 6, 6]) {
         check_cells(&shipped.asked().cells(sentences), rows);
     }
@@ -79,7 +90,7 @@ const SENTENCES: usize = 60;
 
 #[test]
 fn what_needs_the_whole_sentence_comes_in_the_last_layers() {
-    let shipped = Shipped::new(ENCODER);
+    let shipped = Shipped::new(FRAME);
     let asked = shipped.asked();
     for seed in SEEDS {
         for kind in [Kind::Referent, Kind::Agreement, Kind::Negation] {
@@ -92,7 +103,7 @@ fn what_needs_the_whole_sentence_comes_in_the_last_layers() {
 
 #[test]
 fn senses_part_in_the_second_half_of_the_layers() {
-    let shipped = Shipped::new(ENCODER);
+    let shipped = Shipped::new(FRAME);
     let asked = shipped.asked();
     for seed in SEEDS {
         let shares = asked.senses(&sentences(Kind::Sense, 8 * SENTENCES, seed));
@@ -101,10 +112,36 @@ fn senses_part_in_the_second_half_of_the_layers() {
     }
 }
 
+/// A frame has the same words with and without insertions, and every inserted word has a piece of its own in a recipe that
+/// adds [`insertions::words`].
+#[test]
+fn insertions_leave_the_question_and_its_answer() {
+    let rng = &mut stream(1, Stream::Corpus);
+    let own: BTreeSet<String> = insertions::words().into_iter().collect();
+    assert!(["yesterday", "noon", "monday", "village"].iter().all(|word| own.contains(*word)));
+    for _ in 0..1000 {
+        for sentence in [varied_sentence(rng), sentence_with_pronoun(rng)] {
+            let Some(question) = &sentence.question else { continue };
+            let asked = &sentence.words[question.at];
+            assert!(*asked == question.right || question.sense.is_some_and(|(word, _)| word == asked), "{sentence:?}");
+            assert!(!sentence.is_new_combination || !sentence.inserted.is_empty(), "{sentence:?}");
+        }
+    }
+}
+
+#[test]
+fn combinations_of_insertions_are_kept_for_the_evaluation() {
+    for (kind, cells) in varied(4000, 1) {
+        let columns: BTreeSet<&str> = cells.keys().map(|cell| &*cell.column).collect();
+        assert_eq!(columns, BTreeSet::from(["one insertion", "two insertions"]), "{kind:?}");
+        assert!(cells.values().flatten().all(|sentence| sentence.is_kept_from_training()), "{kind:?}");
+    }
+}
+
 #[test]
 fn the_models_are_small_enough_to_travel() {
     const BYTES_MAX: u64 = 4_000_000;
-    for folder in [ENCODER, WRITER] {
+    for folder in [ENCODER, FRAME, WRITER, TRANSLATOR] {
         let entries = std::fs::read_dir(at(folder)).expect("a folder").map(|entry| entry.expect("an entry"));
         let bytes: u64 = entries.map(|entry| entry.metadata().expect("a file").len()).sum();
         assert!(bytes < BYTES_MAX, "{folder}: {bytes} bytes");
@@ -113,7 +150,7 @@ fn the_models_are_small_enough_to_travel() {
 
 #[test]
 fn whatever_a_keyboard_writes_is_pieces() {
-    for folder in [ENCODER, WRITER] {
+    for folder in [ENCODER, FRAME, WRITER] {
         let shipped = Shipped::new(folder);
         let tokenizer = shipped.asked().tokenizer;
         let unknown = tokenizer.id_of(UNKNOWN).expect("a piece for the rest");
@@ -219,4 +256,95 @@ fn the_writer_has_grown_a_sink() {
     let (heads, even) = shipped.asked().first_token(&writing::texts(stories::story, SENTENCES, *SEEDS.end()));
     let most = heads.into_iter().flatten().fold(0.0, f64::max);
     assert!(most > 0.3 && even < 0.1, "{most}, where even attention would give {even}");
+}
+
+/// The three kinds of sentences of which docs/real-models.md has a table, each with the least share of right ones.
+#[test]
+fn the_translator_keeps_its_rules_outside_its_templates() {
+    let shipped = Shipped::new(TRANSLATOR);
+    for seed in [2, 3] {
+        let kinds = translating::kinds(SENTENCES, seed);
+        assert_eq!(kinds.len(), 3);
+        for (name, pairs) in kinds {
+            let Translated { right, senses, agreement, examples } = shipped.asked().translated(&pairs);
+            let least = [right, senses, agreement].map(writing::Share::of_one).into_iter().fold(1.0, f64::min);
+            assert!(least > 0.93, "seed {seed}, {name}: {right}; {senses}; {agreement}; {examples:#?}");
+            assert!(senses.all > SENTENCES / 3 && agreement.all > 5 * SENTENCES, "{name}: {senses}; {agreement}");
+        }
+    }
+}
+
+#[test]
+fn one_head_of_the_last_layer_aligns() {
+    let shipped = Shipped::new(TRANSLATOR);
+    let (_, pairs) = &translating::kinds(SENTENCES, 4)[0];
+    let layers = shipped.asked().alignment(pairs);
+    let best = |layer: usize| layers[layer].iter().map(|share| share.of_one()).fold(0.0, f64::max);
+    assert_eq!(layers.len(), 2);
+    assert!(best(1) > 0.9 && best(0) < 0.5, "{layers:?}");
+}
+
+/// The pieces come from the words of the language alone, and the weights are those whose SHA-256 docs/real-models.md states.
+#[test]
+fn the_translator_s_files_are_those_that_its_command_writes() {
+    let shipped = Shipped::new(TRANSLATOR);
+    let words = translation::words();
+    let tokenizer = NewTokenizer::of_translator(&words);
+    let special = |piece| tokenizer.id_of(piece);
+    let rules =
+        WritingRules { start: special(PADDING), ends: special(STOP).into_iter().collect(), ..WritingRules::default() };
+    let Pretrained { config, files, .. } = &shipped.read;
+    let mut written = files_with(config, config.architecture.readout, &rules, |_, _, _| 0.0);
+    written.extend(tokenizer.files(config.positions()));
+    let mut names: Vec<String> = written.iter().map(|(name, _)| name.to_string()).collect();
+    names.sort();
+    let expected =
+        ["config.json", "generation_config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"];
+    assert_eq!(names, expected);
+    let docs = std::fs::read_to_string(at("docs/real-models.md")).expect("a file");
+    let weights = files.iter().find(|file| file.name == "model.safetensors").expect("weights");
+    assert!(docs.contains(&format!("`{}`", weights.sha256)), "{weights}");
+    for (name, bytes) in written.into_iter().filter(|(name, _)| *name != weights.name.as_str()) {
+        assert_eq!(std::fs::read(at(TRANSLATOR).join(name)).expect("a file"), bytes, "{name}");
+    }
+}
+
+#[test]
+fn sentences_of_its_training_are_within_its_templates() {
+    let rng = &mut stream(1, Stream::Corpus);
+    let mut clauses = BTreeMap::new();
+    for _ in 0..50 * SENTENCES {
+        let pair = translation::sentence(rng);
+        assert!(!pair.is_kept_from_training && pair.source.len() <= translation::WORDS_MAX, "{}", pair.text());
+        assert!(pair.target.len() < translation::LONGEST && pair.from.len() == pair.target.len(), "{}", pair.text());
+        let joints = pair.source.iter().filter(|word| ["and", "because", "but", "while"].contains(word)).count();
+        *clauses.entry(1 + joints).or_insert(0) += 1;
+    }
+    assert_eq!(clauses.len(), translation::CLAUSES_MAX);
+    assert!(clauses.values().all(|count| *count > 400), "as many long ones as short ones: {clauses:?}");
+}
+
+/// `oracle/translator.py`.
+#[test]
+fn the_translator_has_the_words_and_logits_of_transformers() {
+    let shipped = Shipped::new(TRANSLATOR);
+    let asked = shipped.asked();
+    for text in list(&parse(include_str!("oracle/translator.json"))) {
+        let written = text["text"].as_str().expect("a text");
+        let pieces = asked.tokenizer.encode(written).expect("words of the vocabulary").pieces;
+        let ids: Vec<usize> = pieces.iter().map(|piece| piece.id as usize).collect();
+        assert_eq!(ids, sizes(&text["ids"]), "{written}");
+        let rng = &mut stream(0, Stream::Generation);
+        let (model, parameters) = (asked.model, asked.parameters);
+        let search = |choice, rng: &mut _| model.generate(parameters, &[], Some(&ids), 60, choice, rng).expect("words");
+        assert_eq!(search(NextWordChoice::Greedy, rng), sizes(&text["greedy"]), "{written}");
+        for (width, expected) in [2, 4].into_iter().zip(list(&text["beams"])) {
+            assert_eq!(search(NextWordChoice::Beams(width), rng), sizes(expected), "{written}, {width} beams");
+        }
+        let read = [sizes(&text["start"]), sizes(&text["greedy"])].concat();
+        let logits = model.logits(parameters, &Sequences::one(&read), Some(&Sequences::one(&ids)));
+        let expected = vector(&text["logits"]);
+        let largest = expected.iter().fold(0.0, |largest: f64, z| largest.max(z.abs()));
+        assert_close_beside(largest, written, &logits, &expected, Tolerance::LIBRARY);
+    }
 }

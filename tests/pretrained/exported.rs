@@ -178,7 +178,8 @@ fn forms_that_no_folder_holds_are_refused_by_name() {
         ),
         (
             both(encoder("key_width: 6"), "feed_forward: 24,", ""),
-            "feed_forward: found none; expected a number of hidden units, as in BERT's shape",
+            "feed_forward: found none: the model is attention alone, and no family of transformers is; expected a number of \
+             hidden units, as in BERT's shape",
         ),
         (
             both(encoder("key_width: 6"), "embedding_norm: true", "final_norm: true"),
@@ -196,7 +197,8 @@ fn forms_that_no_folder_holds_are_refused_by_name() {
         (
             text("label"),
             "objective: found Label; expected MaskedWord, NextWord or Sequence, the objectives of models that are written \
-             as folders",
+             as folders; feed_forward: found none: the model is attention alone, and no family of transformers is; \
+             expected a number of hidden units",
         ),
     ];
     for (text, expected) in cases {

@@ -2,10 +2,7 @@
 //! transformers computes them too.
 
 use std::fs;
-use std::sync::Arc;
 
-use attune_core::kernel::command::SentenceCommand;
-use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_core::lesson;
 use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::model::generate::NextWordChoice;
@@ -14,10 +11,10 @@ use attune_engine::numerics::rng::{Stream, stream};
 use attune_engine::pretrained::load;
 use attune_view::export::checkpoint::Checkpoint;
 
-use crate::common::close::{Tolerance, assert_close_beside};
 use crate::common::folder::Folder;
 use crate::common::python::with_torch;
 use crate::common::top;
+use crate::exported_lesson::{check_logits, exported, passes};
 
 /// The script that opens a folder with transformers.
 const SCRIPT: &str = "tests/pretrained/oracle/translators.py";
@@ -45,47 +42,6 @@ fn lessons() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// A lesson's kernel, trained, and the folder of its model.
-fn exported(name: &str, text: &str) -> (Kernel, Folder) {
-    let lesson = Arc::new(lesson::parse("a.ron", text).unwrap_or_else(|issues| panic!("{name}: {issues:#?}")));
-    let folder = Folder::new("exported_translator");
-    let target = Checkpoint::new(&lesson, &folder.0).unwrap_or_else(|fault| panic!("{name}: {fault}"));
-    let kernel = Kernel::trained(lesson);
-    target.write(&kernel.snapshot()).unwrap_or_else(|fault| panic!("{name}: {fault}"));
-    (kernel, folder)
-}
-
-/// A sentence of the lesson: its words, the ids of source and target, and the logits of the lesson's answers, each with its id.
-struct Pass {
-    words: String,
-    source: Vec<usize>,
-    target: Vec<usize>,
-    logits: Vec<Vec<(usize, f32)>>,
-}
-
-fn passes(kernel: &mut Kernel, start: usize) -> Vec<Pass> {
-    let lesson = kernel.snapshot().lesson.clone();
-    let pass = |words: &Vec<String>| {
-        let words = words.join(" ");
-        kernel.apply(Command::Sentence(SentenceCommand::Set(words.clone())));
-        kernel.settle();
-        let Snapshot { space, model, .. } = kernel.snapshot();
-        let (space, model) = (space.expect("vectors"), model.expect("a model"));
-        let id = |word: &String| space.vocabulary.iter().position(|known| known == word).expect("a word");
-        let logits = &model.sentence.answers.logits;
-        let row =
-            |row| model.classes.iter().enumerate().map(|(class, word)| (id(word), logits.get(row, class))).collect();
-        let source = model.sentence.source.as_ref().expect("a source");
-        Pass {
-            words,
-            source: source.iter().map(|token| token.word.expect("a word")).collect(),
-            target: model.sentence.tokens.iter().map(|token| token.word.unwrap_or(start)).collect(),
-            logits: (0..logits.rows()).map(row).collect(),
-        }
-    };
-    lesson.sentences.iter().map(pass).collect()
-}
-
 #[test]
 fn a_translator_is_read_back_with_the_same_numbers_and_writes_the_same() {
     for (name, text) in lessons() {
@@ -93,23 +49,22 @@ fn a_translator_is_read_back_with_the_same_numbers_and_writes_the_same() {
         let read = load(&folder.0, &mut |_| true).unwrap_or_else(|stopped| panic!("{name}: {stopped}"));
         assert!(read.origins.skipped.is_empty(), "{name}: {:?}", read.origins.skipped);
         let (model, start) = (read.model(), read.rules.start.expect("a start"));
-        for Pass { words, source, target, logits } in passes(&mut kernel, start) {
-            let of_source = Sequences::one(&source);
-            let sentence = Sequences::one(&target);
-            let pass =
-                Activations::of(&model, &read.parameters, &sentence, Some(&of_source), &Interventions::default());
-            let found = model.logits_of(&read.parameters, &pass.output);
-            for (row, logits) in logits.iter().enumerate() {
-                for &(id, logit) in logits {
-                    let what = format!("{name}: {words}, row {row}, {id}");
-                    assert_close_beside(1.0, what, found.get(row, id), logit, Tolerance::LIBRARY);
-                }
-            }
+        for pass in passes(&mut kernel, Some(start)) {
+            let (source, target) = (pass.source.as_deref().expect("a source"), &pass.ids);
+            let of_source = Sequences::one(source);
+            let sentence = Sequences::one(target);
+            let run = Activations::of(&model, &read.parameters, &sentence, Some(&of_source), &Interventions::default());
+            check_logits(name, &pass, &model.logits_of(&read.parameters, &run.output));
             let rng = &mut stream(1, Stream::Generation);
             let written =
-                model.generate(&read.parameters, &[], Some(&source), target.len(), NextWordChoice::Greedy, rng);
+                model.generate(&read.parameters, &[], Some(source), target.len(), NextWordChoice::Greedy, rng);
             let written = written.expect("words");
-            assert_eq!((written.len(), &written[..written.len() - 1]), (target.len(), &target[1..]), "{name}: {words}");
+            assert_eq!(
+                (written.len(), &written[..written.len() - 1]),
+                (target.len(), &target[1..]),
+                "{name}: {}",
+                pass.words
+            );
         }
     }
 }
@@ -122,12 +77,12 @@ fn transformers_opens_a_translator_without_a_missing_key_and_computes_the_same()
         let config: serde_json::Value =
             serde_json::from_slice(&fs::read(folder.join("config.json")).expect("a config")).expect("JSON");
         let start = config["decoder_start_token_id"].as_u64().expect("an id") as usize;
-        let passes = passes(&mut kernel, start);
+        let passes = passes(&mut kernel, Some(start));
         let expected: Vec<_> = passes
             .iter()
             .map(|pass| {
                 serde_json::json!({
-                    "text": pass.words, "source": pass.source, "target": pass.target, "logits": pass.logits,
+                    "text": pass.words, "source": pass.source, "target": pass.ids, "logits": pass.logits,
                 })
             })
             .collect();

@@ -9,6 +9,8 @@ mod depth;
 mod evidence;
 mod examined;
 mod exported;
+mod exported_decoders;
+mod exported_lesson;
 mod exported_translators;
 mod first_sentence;
 mod forms;

@@ -17,9 +17,14 @@ use attune_core::kernel::{Command, Kernel, Saved};
 use attune_core::lesson::Lesson;
 use attune_engine::code::Value;
 use attune_engine::numerics::Matrix;
-use attune_engine::numerics::model::Readout;
+use attune_engine::numerics::attention::HeadMode;
+use attune_engine::numerics::model::activations::Interventions;
+use attune_engine::numerics::model::generate::NextWordChoice;
+use attune_engine::numerics::model::{Activations, Readout, Sequences};
 use attune_engine::numerics::params::{TensorId, TensorName};
+use attune_engine::numerics::rng::{Stream, stream};
 use attune_engine::pretrained::folder::files;
+use attune_engine::pretrained::load;
 
 use crate::common::close::{Tolerance, assert_close_beside};
 use crate::common::folder::Folder;
@@ -515,4 +520,81 @@ fn it_is_measured_in_pieces_with_progress_and_what_is_written_meanwhile_stays() 
     assert!(kernel.snapshot().notebook.cells.iter().any(|shown| shown.cell.text.is_empty()), "the learner's cell");
     kernel.apply(Command::Undo);
     assert_eq!(kernel.snapshot().notebook.cells.len(), 2);
+}
+
+/// Heads of the shipped translator, counted over all layers: of the encoder, and of the decoder's two kinds of attention.
+const OF_ENCODER: &[usize] = &[0, 1, 2, 3, 4, 5, 6, 7];
+const OF_DECODER: &[usize] = &[8, 9, 10, 11, 16, 17, 18, 19];
+const OF_CROSS: &[usize] = &[12, 13, 14, 15, 20, 21, 22, 23];
+
+#[test]
+fn the_shipped_translator_s_tour_is_recomputed_by_plain_sums() {
+    let folder = at("lessons/translator");
+    let lesson = opened(&folder);
+    let tour = toured(&lesson).snapshot();
+    let headings: Vec<String> =
+        cells(&tour).iter().filter_map(|shown| shown.cell.text.lines().next().map(str::to_owned)).collect();
+    let expected = [
+        "## What the model is made of",
+        "## How the target is written",
+        "## Which head aligns",
+        "## What each kind of attention is for",
+        "## Do the words of the target come nearer to the source?",
+        "## Try it",
+    ];
+    assert_eq!(headings, expected);
+    let (mut aligned, mut same, mut places) = (vec![Vec::new(); 24], [0; 3], 0);
+    let read = load(&folder, &mut |_| true).expect("a model");
+    let model = read.model();
+    for text in &lesson.sentences {
+        let pieces = lesson.static_embedding.pretrained().expect("a model").pieces(&text[0]).expect("words");
+        let source: Vec<usize> = pieces.iter().map(|piece| piece.id as usize).collect();
+        let rng = &mut stream(0, Stream::Generation);
+        let target =
+            model.generate(&read.parameters, &[], Some(&source), 60, NextWordChoice::Greedy, rng).expect("words");
+        let target = [vec![model.rules().start.expect("a start")], target].concat();
+        let pass = |off: &[usize]| {
+            let mode = |head| if off.contains(&head) { HeadMode::Off } else { HeadMode::Live };
+            let heads = Interventions { heads: (0..24).map(mode).collect(), ..Interventions::default() };
+            let of = Some(&Sequences::one(&source));
+            Activations::of(&model, &read.parameters, &Sequences::one(&target), of, &heads)
+        };
+        let whole = pass(&[]);
+        let heads: Vec<_> = whole.heads().collect();
+        let shares = |head: usize, query: usize| heads[head].weights.row(query);
+        let words = source.len() - 1;
+        let looked_at = |query: usize| {
+            let all = |key: usize| OF_CROSS.iter().map(|&head| shares(head, query)[key]).sum::<f32>();
+            (0..words).max_by(|&a, &b| all(a).total_cmp(&all(b))).expect("words")
+        };
+        for &head in OF_CROSS {
+            let sum: f64 = (0..target.len()).map(|query| f64::from(shares(head, query)[looked_at(query)])).sum();
+            aligned[head].push(sum / target.len() as f64);
+        }
+        let said = |pass: &Activations<f32>| -> Vec<usize> {
+            let logits = model.logits_of(&read.parameters, &pass.output);
+            let best = |row: &[f32]| (0..row.len()).max_by(|&a, &b| row[a].total_cmp(&row[b])).expect("words");
+            (0..target.len()).map(|place| best(logits.row(place))).collect()
+        };
+        let right = said(&whole);
+        places += target.len();
+        for (same, off) in same.iter_mut().zip([OF_ENCODER, OF_DECODER, OF_CROSS]) {
+            *same += said(&pass(off)).iter().zip(&right).filter(|(a, b)| a == b).count();
+        }
+    }
+    let mean = |head: &usize| aligned[*head].iter().sum::<f64>() / aligned[*head].len() as f64;
+    let best = OF_CROSS.iter().max_by(|a, b| mean(a).total_cmp(&mean(b))).expect("heads");
+    let text = section(&tour, "Which head aligns").expect("a section").cell.text.clone();
+    let says = format!("(attune:attention/{}) | {:.0} % |", best + 1, 100.0 * mean(best));
+    assert!(text.contains(&says), "{text}: {says}");
+    assert!(text.contains("the largest share of its weight is layer 2, cross-attention, head"), "{text}");
+    let text = section(&tour, "What each kind of attention is for").expect("a section").cell.text.clone();
+    for (kind, same) in
+        ["the encoder's self-attention", "the decoder's self-attention", "cross-attention"].iter().zip(same)
+    {
+        let says = format!("| {kind} | {:.0} % of {places} |", 100.0 * same as f64 / places as f64);
+        assert!(text.contains(&says), "{text}: {says}");
+    }
+    let last = cells(&tour).pop().expect("tasks").cell.text.to_string();
+    assert_eq!(last.lines().filter(|line| line.contains("**")).count(), 4, "{last}");
 }

@@ -12,6 +12,7 @@ mod live_text;
 mod provenance;
 mod recordings;
 mod route;
+mod score;
 mod sentence_arcs;
 mod snapshots;
 mod vector_files;

@@ -29,6 +29,7 @@ fn heading(title: &str, number: usize, tasks: usize) -> Heading {
         builds_on: Vec::new(),
         chapter: None,
         tasks,
+        cells: Vec::new(),
     }
 }
 

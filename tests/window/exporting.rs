@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use attune::app::encode::Form;
 use attune::app::moving::MovingOptions;
 use attune::app::moving::Play;
-use attune::app::moving::encode::Form;
 use attune::app::work::export::Export;
 use attune::app::{AppFault, PictureOptions, Renderer, draw};
 use attune_core::kernel::{Kernel, Saved, Snapshot};

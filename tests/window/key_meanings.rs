@@ -145,6 +145,7 @@ const NAMED: &[(Shortcut, Meaning, &[&str])] = &[
     (key(Key::V), Window(InWindow::ReadAdded), &["lengths"]),
     (key(Key::S), Window(InWindow::HideSinks), &["sinks"]),
     (key(Key::G), Window(InWindow::Glossary), &["glossary"]),
+    (alt(Key::Q), Window(InWindow::Questions), &["questions", "opens this page"]),
     (key(Key::P), Window(InWindow::Play), &["training"]),
     (key(Key::OpenBracket), Window(InWindow::BrowseTraining), &["look back", "training step"]),
     (key(Key::CloseBracket), Window(InWindow::BrowseTraining), &["look back", "training step"]),

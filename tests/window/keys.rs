@@ -33,6 +33,7 @@ use attune_core::kernel::snapshot::ModelSnapshot;
 use attune_core::kernel::{Command, Snapshot};
 use attune_core::store::Home;
 use attune_engine::quantity::Quantity;
+use attune_view::explain::walk::Step;
 use attune_view::view_model::saved_view::{PanelLayout, SavedView};
 use attune_view::view_model::training::{TrainingModel, TrainingStage};
 use bevy::ecs::system::RunSystemOnce;
@@ -499,6 +500,17 @@ fn check_window(bench: &mut Bench, action: WindowAction, which: usize, act: &dyn
             );
             bench.view().trail.close();
         }
+        WindowAction::WhyThere => {
+            bench.view().trail.open(Quantity::Weight.of_head(1, [2, 1]));
+            bench.rest();
+            act(bench);
+            bench.rest();
+            let view = bench.view();
+            let pair = (view.selection.query, view.selection.head, view.selection.key);
+            assert_eq!((pair, view.walk.step(), view.trail.depth()), ((Some(2), 1, Some(1)), Step::Score, 0), "{said}");
+            assert!(bench.fronts().contains(&"Step".to_owned()), "{said}: {:?}", bench.fronts());
+            bench.view().walk.set(0.0);
+        }
         WindowAction::CloseOrigin => {
             bench.view().trail.open(card);
             bench.rest();
@@ -673,6 +685,13 @@ fn check_window(bench: &mut Bench, action: WindowAction, which: usize, act: &dyn
             act(bench);
             bench.until(&said, |bench| bench.world.resource::<Session>().model.is_reset);
             bench.until("a model", |bench| bench.training().stage == TrainingStage::Finished);
+        }
+        WindowAction::Questions => {
+            // They are a lesson, so a window of its own leaves for it.
+            let bench = &mut Bench::beside("keys-questions", &["questions.ron"]);
+            act(bench);
+            let lesson = |bench: &Bench| Some(bench.world.resource::<LatestModels>().snapshot()?.lesson.id.clone());
+            bench.until(&said, |bench| lesson(bench).as_deref() == Some("questions"));
         }
         _ => unreachable!("{said}: it is no row of a table, and nothing checks it here"),
     }

@@ -2,9 +2,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use attune::app::encode::Form;
 use attune::app::graphics::Recovery;
 use attune::app::moving::Play;
-use attune::app::moving::encode::Form;
 use attune::app::moving::{self, MovingOptions, Stagehand};
 use attune::app::stage::camera::CameraRig;
 use attune::app::stage::geometry::{extent, scaled};

@@ -5,15 +5,19 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use attune_core::kernel::command::Command;
+use attune_core::kernel::evidence::words::ShownAnswer;
 use attune_core::kernel::snapshot::Snapshot;
+use attune_engine::numerics::model::beams::BEAMS_MAX;
 use attune_ui::theme::{self, Palette, size};
 use attune_ui::ui_state::{Selection, Trail};
 use attune_ui::widgets::controls::{checkbox_ui, hint, led_by_arrows, switch_ui};
 use attune_ui::widgets::heat::Heat;
 use attune_ui::widgets::traced::{ASK_HINT, ask_on, number_ui};
+use attune_view::panels::answers::{WHICH, word_items};
+use attune_view::sheet::{Ask, Choice, Chosen, Sheet};
 use attune_view::view_model::answers::{
     AnswerRow, AnswersModel, AnswersWriting, AttributionModel, LensLayer, LensModel, LensWords, NamedAnswer, Share,
-    WritingPlan, WrittenText,
+    WritingPlan, WritingSearch, WrittenText,
 };
 use attune_view::view_model::saved_view::{AnswersView, SavedView};
 use attune_view::view_model::sentence;
@@ -24,6 +28,7 @@ use egui::{
 };
 
 use super::panel::{Panel, PanelContext};
+use super::sheet::{SheetContext, SheetUiState, sheet_ui};
 
 #[derive(Default)]
 pub struct AnswersPanel {
@@ -35,6 +40,7 @@ pub struct AnswersPanel {
     /// The terms that are listed, and the class whose terms they are, where the learner chose one.
     shares: TermShares,
     class: Option<usize>,
+    words: SheetUiState,
 }
 
 #[derive(Default)]
@@ -54,6 +60,7 @@ impl Panel for AnswersPanel {
                 (AnswersView::Answers, "Answers", "What the model answers, and what it writes next"),
                 (AnswersView::Layers, "Layer by layer", "What each layer would answer: the logit lens"),
                 (AnswersView::Terms, "Why", "Which parts add up to an answer: direct logit attribution"),
+                (AnswersView::Words, "Words", "Which word mattered for an answer: ten measures side by side"),
             ],
         );
         let query = cx.view.selection.query;
@@ -73,6 +80,7 @@ impl Panel for AnswersPanel {
                     self.class = Some(class);
                 }
             }
+            AnswersView::Words => words_ui(ui, &model, cx, &mut self.words, self.class)?,
         }
         Some(())
     }
@@ -84,6 +92,30 @@ impl Panel for AnswersPanel {
     fn restore(&mut self, saved: &SavedView) {
         self.view = saved.answers;
     }
+}
+
+/// Shows which word mattered for an answer at the chosen word: the one that *Why* explains, or the likeliest.
+fn words_ui(
+    ui: &mut Ui,
+    model: &AnswersModel,
+    cx: &mut PanelContext,
+    state: &mut SheetUiState,
+    answer: Option<usize>,
+) -> Option<()> {
+    let row = model.row_number(cx.view.selection.query);
+    let answer = ShownAnswer { at: model.is_by_token.then_some(row), answer };
+    let chosen = Chosen { answer, word_measure: cx.view.selection.measure, ..Chosen::default() };
+    let sheet = Sheet { title: WHICH, items: word_items(cx.models, &chosen)? };
+    let mut drawn = SheetContext { state, view: &mut cx.view, asks: Vec::new(), actions: Vec::new() };
+    sheet_ui(ui, &sheet, &mut drawn);
+    for ask in drawn.asks {
+        match ask {
+            Ask::Command(command) => cx.requests.commands.push(command),
+            Ask::Choose(Choice::WordMeasure(measure)) => cx.view.selection.measure = measure,
+            Ask::Choose(_) | Ask::OpenHead(_) | Ask::ChooseTexts | Ask::OpenText { .. } => {}
+        }
+    }
+    Some(())
 }
 
 fn answers_ui(
@@ -609,12 +641,23 @@ fn writing_ui(ui: &mut Ui, writing: &AnswersWriting, WritingUi { plan, before }:
     };
     let mut command = None;
     ui.horizontal_wrapped(|ui| {
-        ui.selectable_value(&mut plan.draws, false, "likeliest").on_hover_text("Always the likeliest word");
-        ui.selectable_value(&mut plan.draws, true, "drawn")
-            .on_hover_text("Draws each word at random, according to its probability");
+        for (search, label, tip) in [
+            (WritingSearch::Likeliest, "likeliest", "Always the likeliest word"),
+            (WritingSearch::Drawn, "drawn", "Draws each word at random, according to its probability"),
+            (WritingSearch::Beams, "beams", "Continues several beginnings, and takes the likeliest whole sentence"),
+        ] {
+            ui.selectable_value(&mut plan.search, search, label).on_hover_text(tip);
+        }
     });
+    if plan.search == WritingSearch::Beams {
+        ui.horizontal(|ui| {
+            let label = ui.label("how many");
+            let beams = ui.add(DragValue::new(&mut plan.beams).range(1..=BEAMS_MAX)).labelled_by(label.id);
+            hint(beams, format!("How many beginnings, from 1 to {BEAMS_MAX}: drag, or click and type"));
+        });
+    }
     // A slider does not wrap: it has a row of its own.
-    if plan.draws {
+    if plan.search == WritingSearch::Drawn {
         ui.horizontal(|ui| {
             let label = ui.label("τ");
             let slider = Slider::new(&mut plan.temperature, TEMPERATURE.0..=TEMPERATURE.1).logarithmic(true);

@@ -12,7 +12,7 @@ use attune_engine::quantity::Quantity;
 use attune_ui::actions::{ActionTable, WindowAction};
 use attune_ui::theme::{self, Palette, size};
 use attune_ui::ui_state::{Selection, Trail};
-use attune_ui::widgets::controls::{checkbox_ui, choose_query_ui, hint};
+use attune_ui::widgets::controls::{checkbox_ui, choose_query_ui, code_button, hint};
 use attune_ui::widgets::heat::{MaskUiState, mask_ui};
 use attune_ui::widgets::traced::number_ui;
 use attune_view::view_model::answers::AnswerShifts;
@@ -153,9 +153,15 @@ fn summary_ui(ui: &mut Ui, model: &WhatIfModel, selection: &Selection) -> Option
                 }
             });
         });
-        if is_changed && reset_ui(ui, true, "Reset all", "Undoes all changes made here; edited model weights stay") {
-            command = Some(Command::Interventions(InterventionCommand::Reset));
-        }
+        ui.vertical(|ui| {
+            if is_changed && reset_ui(ui, true, "Reset all", "Undoes all changes made here; edited model weights stay")
+            {
+                command = Some(Command::Interventions(InterventionCommand::Reset));
+            }
+            if let Some(code) = &model.code {
+                code_button(ui, "these changes", || code.clone());
+            }
+        });
     });
     command
 }

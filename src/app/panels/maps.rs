@@ -4,7 +4,7 @@
 use attune_core::kernel::command::Command;
 use attune_core::kernel::evidence::live::SentenceMap;
 use attune_ui::theme::{self, Palette, size};
-use attune_ui::widgets::controls::led_by_arrows;
+use attune_ui::widgets::controls::{code_button, led_by_arrows};
 use attune_ui::widgets::heat::{Heat, paint_slanted, reach, text_width};
 use attune_view::panels::intervene::maps;
 use attune_view::sheet::grid::Grid;
@@ -22,7 +22,12 @@ pub(crate) fn maps_ui(ui: &mut Ui, model: &WhatIfModel) -> Option<Command> {
         ui.add(Label::new(title).wrap());
     }
     for (kind, grid) in maps(model) {
-        ui.label(RichText::new(&grid.title).size(size::SMALL));
+        ui.horizontal(|ui| {
+            ui.label(RichText::new(&grid.title).size(size::SMALL));
+            if let Some(code) = model.map_code(kind) {
+                code_button(ui, "this map", || code.to_owned());
+            }
+        });
         let scroll = ScrollArea::horizontal().id_salt(&grid.title);
         let clicked = scroll.show(ui, |ui| grid_ui(ui, &grid)).inner;
         command = clicked.and_then(|(layer, place)| model.map_command(kind, layer, place)).or(command);

@@ -1,7 +1,11 @@
 //! The step panel: the computation of the walk's present step, as numbers or as matrices.
 
 use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 
+use attune_core::kernel::Snapshot;
+use attune_core::kernel::snapshot::SentenceSnapshot;
+use attune_core::kernel::snapshot::scores::ShownScore;
 use attune_engine::quantity::Quantity;
 use attune_ui::actions::{ActionRow, ActionTable, WindowAction};
 use attune_ui::text::prose::equation_ui;
@@ -14,19 +18,23 @@ use attune_view::explain::Explanation;
 use attune_view::explain::path::{ArrowParts, PathModel};
 use attune_view::explain::sentences::places_turn;
 use attune_view::explain::walk::{Bars, Clock, Columns, NumberRow, RouteModel, Step, StepModel, WalkModel};
+use attune_view::panels::step::{WHY, of_score, shown_score};
+use attune_view::sheet::Item;
 use attune_view::view_model::Models;
 use attune_view::view_model::attention::AttentionMaps;
 use attune_view::view_model::fold::FoldModel;
 use attune_view::view_model::needs::Needs;
 use attune_view::view_model::saved_view::SavedView;
+use attune_view::view_model::score::ScoreModel;
 use attune_view::view_model::{capitalised, number};
 use egui::{
-    Align2, Button, CornerRadius, FontId, Grid, Label, Painter, Pos2, Rect, Response, RichText, ScrollArea, Sense,
-    Stroke, StrokeKind, Ui, Vec2, WidgetInfo, WidgetType,
+    Align2, Button, Context, CornerRadius, FontId, Grid, Label, Painter, Pos2, Rect, Response, RichText, ScrollArea,
+    Sense, Stroke, StrokeKind, Ui, Vec2, WidgetInfo, WidgetType,
 };
 
 use super::fold::fold_ui;
 use super::panel::{Panel, PanelContext};
+use super::sheet::{SheetContext, SheetUiState, items_ui};
 
 /// The form in which the step is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,6 +47,34 @@ pub enum StepView {
 #[derive(Default)]
 pub struct StepPanel {
     pub view: StepView,
+    split: SplitUiState,
+}
+
+/// The state of the split of a score.
+#[derive(Default)]
+struct SplitUiState {
+    sheet: SheetUiState,
+    work: Option<SplitWork>,
+}
+
+/// The split of a score that takes longer than a frame, on a thread.
+struct SplitWork {
+    /// The pass and the score that it is of.
+    of: Arc<SentenceSnapshot>,
+    at: ShownScore,
+    found: Arc<OnceLock<Option<Result<ScoreModel, String>>>>,
+}
+
+impl SplitWork {
+    fn begin(snapshot: &Arc<Snapshot>, of: Arc<SentenceSnapshot>, at: ShownScore, ctx: &Context) -> Self {
+        let found = Arc::new(OnceLock::new());
+        let (result, snapshot, ctx) = (found.clone(), snapshot.clone(), ctx.clone());
+        std::thread::spawn(move || {
+            _ = result.set(ScoreModel::of(&snapshot, at));
+            ctx.request_repaint();
+        });
+        Self { of, at, found }
+    }
 }
 
 impl Panel for StepPanel {
@@ -57,7 +93,7 @@ impl Panel for StepPanel {
             ],
         );
         match self.view {
-            StepView::Numbers => numbers_ui(ui, &attention, cx),
+            StepView::Numbers => numbers_ui(ui, &attention, cx, &mut self.split),
             StepView::Matrices => {
                 let model = cx.models.of_choice::<FoldModel>(&cx.view.selection.head);
                 match (model, cx.stage.camera()) {
@@ -85,7 +121,7 @@ fn is_recorded(models: &Models) -> bool {
 }
 
 /// Shows the numbers of the step for the walk's word.
-fn numbers_ui(ui: &mut Ui, attention: &AttentionMaps, cx: &mut PanelContext) {
+fn numbers_ui(ui: &mut Ui, attention: &AttentionMaps, cx: &mut PanelContext, split: &mut SplitUiState) {
     const FOLLOW: &str = "Follow this word as the query";
     let selection = &cx.view.selection;
     let focus = cx.models.get::<RouteModel>().and_then(|route| {
@@ -111,7 +147,29 @@ fn numbers_ui(ui: &mut Ui, attention: &AttentionMaps, cx: &mut PanelContext) {
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
         step_ui(ui, &walk, step, explained.as_deref(), cx.view.selection, cx.view.trail);
         path.into_iter().for_each(|path| why_ui(ui, &path, cx.view.selection, cx.view.trail));
+        if matches!(step.step, Step::Score | Step::Scale | Step::Softmax) && step.needs.is_none() {
+            split_ui(ui, shown_score(&walk), cx, split);
+        }
     });
+}
+
+/// Shows why the query looks at the key: the score as a sum of pairs.
+fn split_ui(ui: &mut Ui, at: ShownScore, cx: &mut PanelContext, state: &mut SplitUiState) {
+    let Some((snapshot, model)) = cx.models.snapshot().and_then(|of| Some((of, of.model.as_ref()?))) else { return };
+    let quick = ScoreModel::is_quick(snapshot, at.head);
+    let items = if quick {
+        state.work = None;
+        cx.models.of_choice::<Result<ScoreModel, String>>(&at).map(|score| of_score(&score))
+    } else {
+        let is_of = |work: &SplitWork| work.at == at && Arc::ptr_eq(&work.of, &model.sentence);
+        let work = state.work.take().filter(is_of);
+        let work = work.unwrap_or_else(|| SplitWork::begin(snapshot, model.sentence.clone(), at, ui.ctx()));
+        let found = &state.work.insert(work).found;
+        found.get().and_then(|found| found.as_ref().map(of_score))
+    };
+    let items = items.unwrap_or_else(|| vec![Item::Heading(WHY.to_owned()), Item::soft("The score is being split …")]);
+    let mut drawn = SheetContext { state: &mut state.sheet, view: &mut cx.view, asks: Vec::new(), actions: Vec::new() };
+    ui.push_id(WHY, |ui| items_ui(ui, &items, &mut drawn));
 }
 
 /// Shows the formula of a step, its sentence, and its numbers.

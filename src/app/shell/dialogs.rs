@@ -281,6 +281,10 @@ impl FilesUiState {
                 let is_text = |path: &Path| path.extension().is_some_and(|end| end == SENSES_EXTENSION);
                 pick(folder_of(near), "Import sentences", SENTENCES, is_text)
             }
+            FilePurpose::Texts => {
+                let is_text = |path: &Path| path.extension().is_some_and(|end| end.eq_ignore_ascii_case("txt"));
+                pick(folder_of(near), "Measure all heads over texts", SENTENCES, is_text)
+            }
             FilePurpose::ExportSenses => {
                 let file = near.with_extension(SENSES_EXTENSION);
                 save("Export sentences", &file, SENTENCES, SENSES_EXTENSION)

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use attune_core::kernel::Saved;
-use attune_core::kernel::command::{Command, SenseCommand, SenseList, TrainingCommand};
+use attune_core::kernel::command::{Command, SenseCommand, SenseList, TextsCommand, TrainingCommand};
 use attune_core::kernel::snapshot::{Progress, Snapshot};
 use attune_core::lesson::starter;
 use attune_core::store::Home;
@@ -23,10 +23,10 @@ use super::state::{Jobs, Setup, WindowState, say};
 use super::still_map::{Drawing, StillState};
 use crate::app::actions::FilePurpose;
 use crate::app::actions::table::{PictureChoice, WorkChoice};
+use crate::app::encode::Form;
 use crate::app::link::{LatestModels, Outbox};
 use crate::app::moving::MovingOptions;
 use crate::app::moving::Play;
-use crate::app::moving::encode::Form;
 use crate::app::picture::{PictureOptions, StageView};
 use crate::app::stage::frame::StageTab;
 use crate::app::stage::state::StageState;
@@ -106,6 +106,10 @@ pub fn use_file(world: &mut World, purpose: FilePurpose, file: PathBuf) {
         FilePurpose::NewLesson { is_copy } => write_lesson(world, &file, is_copy),
         FilePurpose::ImportSenses => import_senses(world, &file),
         FilePurpose::ExportSenses => export_senses(world, &file),
+        FilePurpose::Texts => {
+            let command = Command::Texts(TextsCommand::Measure(file));
+            world.resource_mut::<Outbox>().commands.push(command);
+        }
     }
 }
 

@@ -56,6 +56,11 @@ fn try_follow(world: &mut World, link: TextLink) -> Result<(), String> {
             let file = lesson_beside(world, &id).or_else(|| lesson_of_program(world, &id));
             open(world, file.ok_or_else(|| format!("There is no lesson {id:?} beside this one or in the course."))?);
         }
+        TextLink::Place { lesson, cell } => {
+            try_follow(world, TextLink::Lesson(lesson))?;
+            let mut view = world.resource_mut::<ViewState>();
+            (view.asked.cell, view.asked.sentence_of) = (Some(cell.clone()), Some(cell));
+        }
         TextLink::File(name) => {
             let path = in_folder(snapshot.lesson.folder.as_deref(), &name);
             open(world, path.map_err(|why| sentence(&why))?);

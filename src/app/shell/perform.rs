@@ -4,12 +4,16 @@
 //! missing action is a compile error.
 
 use attune_core::kernel::command::{AxisCommand, Command, SentenceCommand, TrainingCommand};
+use attune_core::lesson::course::QUESTIONS;
+use attune_core::lesson::links::TextLink;
 use attune_core::lesson::recorded::STRETCH;
-use attune_engine::quantity::Quantity;
+use attune_engine::quantity::{Entry, Quantity};
+use attune_view::explain::walk::{Focus, Step};
 use attune_view::view_model::attention::AttentionMaps;
 use attune_view::view_model::meaning::{SensesModel, written_at};
 use attune_view::view_model::recorded::RecordingModel;
 use attune_view::view_model::saved_view::MeaningView;
+use attune_view::view_model::score::score_by_default;
 use attune_view::view_model::sentences::SentencesModel;
 use attune_view::view_model::training::{TrainingModel, TrainingStage};
 use bevy::prelude::*;
@@ -24,15 +28,16 @@ use super::state::WindowState;
 use super::{jobs, opening, presentation};
 use crate::app::actions::{Action, FilePurpose, Pressed, WindowAction, keys};
 use crate::app::link::{LatestModels, Outbox, send_now};
-use crate::app::panels;
 use crate::app::panels::meaning::{SECOND_SENTENCE, toggle};
 use crate::app::panels::senses::{SENSE_WORD, toggle_senses};
 use crate::app::panels::training::{FAR_STEPS, look_at, play_or_pause};
+use crate::app::panels::{self, PanelId, PanelName};
 use crate::app::stage::state::StageState;
 use crate::app::ui_state::ViewState;
 use crate::app::work::session::Session;
 use crate::app::workspace::notices::SavingChoice;
 use crate::app::workspace::top_bar::SENTENCE;
+use crate::app::workspace::windows::is_of_score;
 use crate::app::workspace::{Workspace, WorkspaceState};
 
 /// Performs the actions that were requested in this frame.
@@ -81,6 +86,7 @@ fn effect(action: WindowAction) -> Effect {
         Do::NextLayer => View(|view| view.walk.pass_by(1)),
         Do::LayerBefore => View(|view| view.walk.pass_by(-1)),
         Do::Origin => World(open_origin),
+        Do::WhyThere => World(why_there),
         Do::CloseOrigin => View(|view| view.trail.close()),
         Do::OriginBefore => View(|view| view.trail.back()),
         Do::ReadAdded => View(|view| view.selection.reading.turn_added()),
@@ -110,6 +116,7 @@ fn effect(action: WindowAction) -> Effect {
         Do::Compare => World(compare),
         Do::Senses => World(compare_senses),
         Do::Glossary => World(toggle_glossary),
+        Do::Questions => World(|world| follow_link(world, TextLink::Lesson(QUESTIONS.to_owned()))),
         Do::CloseGlossary => Workspace(|workspace, _| workspace.glossary.is_open = false),
         Do::Panel => Workspace(|workspace, which| {
             if let Some(panel) = panels::ids().get(which) {
@@ -200,6 +207,32 @@ fn open_origin(world: &mut World) {
     if let Some(entry) = entry {
         world.resource_mut::<ViewState>().trail.open(entry);
     }
+}
+
+/// Opens *Step* at the score of the pair whose number's origin is open, or of the walk's.
+fn why_there(world: &mut World) {
+    let asked = world.resource::<ViewState>().trail.entry().filter(|entry| is_of_score(entry.quantity));
+    let stage = world.resource::<StageState>();
+    let walked = stage.walk.as_deref().map(|walk| (walk.focus.head, [walk.focus.query, walk.key]));
+    let of_entry = |entry: Entry| (entry.owner.number(), [entry.index[0], entry.index[1]]);
+    let pair = asked.map(of_entry).or(walked).or_else(|| pair_by_default(world));
+    let layer = pair.and_then(|(head, _)| stage.route.as_ref()?.layer_of(head));
+    world.resource_mut::<WorkspaceState>().0.open_panels.show(PanelId::of(PanelName::Step));
+    let ViewState { selection, trail, walk, .. } = &mut *world.resource_mut::<ViewState>();
+    trail.close();
+    if let (Some((head, [query, key])), Some(layer)) = (pair, layer) {
+        selection.choose_query(Some(query));
+        selection.choose_head(head);
+        selection.key = Some(key);
+        walk.show_step(layer, Step::Score);
+    }
+}
+
+/// Returns the head and the pair whose score is explained while no word is chosen.
+fn pair_by_default(world: &World) -> Option<(usize, [usize; 2])> {
+    let word = world.resource::<StageState>().route.as_ref()?.word(&world.resource::<ViewState>().highlight.lit)?;
+    let Focus { query, head, key } = score_by_default(world.resource::<LatestModels>().snapshot()?, word)?;
+    Some((head, [query, key?]))
 }
 
 fn hide_sinks(world: &mut World) {

@@ -172,7 +172,7 @@ impl Screen<'_> {
         let followed = prose.take_followed().into_iter().filter(is_here).map(Action::Follow);
         prose.take_asked();
         state.asked.extend(requests.actions.into_iter().chain(followed));
-        provenance_ui(ui.ctx(), models, &mut view.trail);
+        state.asked.extend(provenance_ui(ui.ctx(), models, &mut view.trail, false));
     }
 
     fn lesson_ui(&mut self, ui: &mut Ui) {

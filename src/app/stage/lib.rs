@@ -9,6 +9,7 @@
 pub mod bar;
 pub mod camera;
 pub mod canvas;
+pub mod chains;
 #[cfg(test)]
 #[path = "../../../tests/common/close.rs"]
 mod close;

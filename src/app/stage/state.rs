@@ -16,13 +16,16 @@ use attune_ui::ui_state::{Highlight, Selection, ViewState, Walk};
 use attune_view::explain::path::{ArrowParts, PathArrow, PathModel};
 use attune_view::explain::result::{Moment, StageResult};
 use attune_view::explain::walk::{Focus, RouteModel, Step, WalkModel, is_silent};
+use attune_view::panels::step::shown_score;
 use attune_view::view_model::features::Features;
 use attune_view::view_model::labels::Side;
 use attune_view::view_model::meaning::{NeighboursModel, SensesModel};
 use attune_view::view_model::pieces::{WordArcs, Words};
+use attune_view::view_model::score::ScoreModel;
 use attune_view::view_model::sentence_arcs::SentenceArcs;
 use attune_view::view_model::spaces::TwoSpaces;
 use attune_view::view_model::stage::{StageModel, TokenPoint, WordPoint};
+use attune_view::view_model::word_measures::WordMeasures;
 use bevy::prelude::*;
 
 use super::gauge::GaugeModel;
@@ -57,6 +60,8 @@ pub struct StageState {
     result: Option<(WalkPlace, String)>,
     /// Whether the walk's head is switched off and so adds nothing.
     pub is_silent: bool,
+    /// The score that the walk's step is about, split.
+    pub score: Option<Arc<Result<ScoreModel, String>>>,
     /// Arrows of the words in the walk's head alone.
     pub mix: Option<Arc<PathModel>>,
     /// Visibility of each point. The `Arc` stays the same while the visibilities do.
@@ -280,8 +285,19 @@ impl StageState {
         let is_of_pieces = view.highlight.pieces || view.walk.is_walking();
         let words = if is_of_pieces { None } else { models.get::<WordArcs>() };
         self.sentence = words.map(|words| words.0.clone()).or_else(|| models.get::<SentenceArcs>());
+        self.show_measure(models, view);
         self.follow_walk(models, view);
+        self.score = self.score_of(models, view);
         self.follow_emphasis(models, view);
+    }
+
+    /// Shows a measure of which word mattered in the place of the weights, if one is chosen and computed.
+    fn show_measure(&mut self, models: &LatestModels, view: &ViewState) {
+        let Some(measure) = view.selection.measure.filter(|_| !view.walk.is_walking()) else { return };
+        let measured = models.get::<WordMeasures>().and_then(|measures| measures.arcs(measure));
+        if let (Some(measured), Some(sentence)) = (measured, &mut self.sentence) {
+            Arc::make_mut(sentence).measured = Some(measured);
+        }
     }
 
     /// Returns whether the points are those of a sentence for which the model has a result.
@@ -339,6 +355,15 @@ impl StageState {
             self.mix = PathModel::of_mix(snapshot, focus.query, head).map(Arc::new);
             self.glide_to_path();
         }
+    }
+
+    /// Returns the split of the score in whose step the walk is, if a frame has time for it.
+    fn score_of(&self, models: &LatestModels, view: &ViewState) -> Option<Arc<Result<ScoreModel, String>>> {
+        let is_in_step = view.walk.is_walking() && view.walk.step() == Step::Score;
+        let walk = self.walk.as_ref().filter(|_| is_in_step && !self.is_silent)?;
+        let snapshot = models.snapshot().filter(|snapshot| ScoreModel::is_quick(snapshot, walk.focus.head))?;
+        snapshot.model.as_ref().filter(|model| model.recorded.is_none())?;
+        models.of_choice(&shown_score(walk))
     }
 
     /// Returns the tokens that the step of the walk is about: the chosen word and its partners; in the last step, all.

@@ -76,7 +76,7 @@ fn draw_stage(
     let nothing = || AppFault::NothingToDraw("the lesson has no model yet".to_owned());
     let snapshot = Arc::new(at_sentence(snapshot, sentence).ok_or_else(nothing)?);
     let mut paint = |dark| {
-        renderer.draw(&PictureOptions {
+        renderer.draw_for_page(&PictureOptions {
             cell: Some(cell.to_owned()),
             time: f32::NAN,
             size: (pixels(STAGE_SIZE.0), pixels(STAGE_SIZE.1)),

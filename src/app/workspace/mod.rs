@@ -270,7 +270,7 @@ pub fn workspace_ui(
     requests.actions.extend(asked);
     requests.actions.extend(prose.take_followed().into_iter().map(Action::Follow));
     live_card_ui(ui.ctx(), &mut prose.card);
-    provenance_ui(ui.ctx(), models, &mut view.trail);
+    requests.actions.extend(provenance_ui(ui.ctx(), models, &mut view.trail, true));
     requests
 }
 

@@ -11,6 +11,7 @@ use super::open_panels::OpenPanels;
 use crate::app::panels::{PanelId, SceneCamera, StageUi};
 use crate::app::stage::bar::{self, bar_ui};
 use crate::app::stage::canvas::{Floating, picture_ui};
+use crate::app::stage::chains::ChainsCard;
 use crate::app::stage::frame::StageTab;
 use crate::app::stage::gauge::{self, Gauge};
 use crate::app::stage::geometry::scaled;
@@ -144,9 +145,10 @@ struct Over<'a> {
     gauge: Option<(Gauge<'a>, Rect)>,
     second: Option<(SecondLine<'a>, Rect)>,
     bar: Option<Rect>,
-    /// The band of the walk, and its ribbons if the step has some.
+    /// The band of the walk, with its ribbons and the chains of a score, if the step has some.
     band: Option<Rect>,
     ribbons: Option<Ribbons<'a>>,
+    chains: Option<ChainsCard<'a>>,
     /// The place of the result line, which is reserved before the points arrive, so that nothing moves when it appears.
     result: Option<Rect>,
     walk: Option<Rect>,
@@ -218,6 +220,8 @@ impl<'a> Over<'a> {
         if let Some(walk) = side.steps(view.walk).filter(|_| side.parts == StageParts::All) {
             self.band = ribbons::band(rest.with_max_y(self.bottom().unwrap_or(rest.bottom())));
             self.ribbons = Ribbons::of(walk, view.walk.step());
+            let score = scene.score.as_deref().and_then(|score| score.as_ref().ok());
+            self.chains = score.map(ChainsCard);
         }
     }
 
@@ -242,7 +246,12 @@ impl<'a> Over<'a> {
         if let Some((rect, ribbons)) = self.band.zip(self.ribbons.as_ref()) {
             let sentence = self.sentence.as_ref().map(|(strip, _)| strip);
             let over = |word| sentence?.middle_of(word, &tab.strip);
+            let beside = self.chains.as_ref().and_then(|chains| Some((chains, ChainsCard::beside(rect)?)));
+            let rect = beside.as_ref().map_or(rect, |(_, (ribbons, _))| *ribbons);
             ui.scope_builder(at(rect), |ui| ribbons.ui(ui, view.walk.at(), over, view.trail));
+            if let Some((chains, (_, rect))) = beside {
+                chains.ui(ui, rect);
+            }
         }
         if let Some((rect, result)) = self.result.zip(scene.result(view.walk)) {
             ui.scope_builder(at(rect), |ui| result_ui(ui, result));

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use attune_engine::quantity::Entry;
+use attune_engine::quantity::{Entry, Quantity};
 use attune_view::explain::Provenance;
 use attune_view::explain::lines::exact;
 use attune_view::view_model::Models;
@@ -178,8 +178,9 @@ struct OpenedCard {
     to_place: Option<Pos2>,
 }
 
-/// Shows the card until it is closed by Esc, by its cross, or by a click elsewhere.
-pub fn provenance_ui(ctx: &Context, models: &Models, trail: &mut Trail) {
+/// Shows the card until it is closed by Esc, by its cross, or by a click elsewhere. Returns what it asks of the window;
+/// where there are no panels, it offers none.
+pub fn provenance_ui(ctx: &Context, models: &Models, trail: &mut Trail, has_panels: bool) -> Option<Action> {
     let id = Id::new("provenance");
     let asked = trail.entry();
     let time = ctx.input(|input| input.time);
@@ -190,7 +191,7 @@ pub fn provenance_ui(ctx: &Context, models: &Models, trail: &mut Trail) {
     let to_place = ctx.pointer_latest_pos().filter(|_| is_from_outside);
     let opened = if is_new { OpenedCard { depth, entry: asked, time, to_place } } else { before };
     ctx.data_mut(|data| data.insert_temp(id, opened));
-    let Some(model) = asked.and_then(|entry| models.of_choice::<Provenance>(&entry)) else { return };
+    let model = asked.and_then(|entry| models.of_choice::<Provenance>(&entry))?;
     let window = Window::new("Where it comes from").id(id).title_bar(false).collapsible(false).resizable(false);
     // Set before the first layout, so that the card is not moved away from what was clicked.
     let window = window.default_width(WIDTH + 2.0 * f32::from(size::PANEL_MARGIN));
@@ -201,7 +202,7 @@ pub fn provenance_ui(ctx: &Context, models: &Models, trail: &mut Trail) {
     // The number is known a frame after the click, so the position waits until then.
     ctx.data_mut(|data| data.insert_temp(id, OpenedCard { to_place: None, ..opened }));
     let window = window.constrain_to(ctx.content_rect().shrink(size::GAP));
-    let Some(shown) = window.show(ctx, |ui| card_ui(ui, &model, trail)) else { return };
+    let shown = window.show(ctx, |ui| card_ui(ui, &model, trail, has_panels))?;
     let rect = shown.response.rect;
     let is_elsewhere = ctx.input(|input| {
         let at = input.pointer.interact_pos();
@@ -211,9 +212,15 @@ pub fn provenance_ui(ctx: &Context, models: &Models, trail: &mut Trail) {
     if is_elsewhere && time > opened.time && trail.entry() == asked {
         trail.close();
     }
+    shown.inner.flatten()
 }
 
-fn card_ui(ui: &mut Ui, model: &Provenance, trail: &mut Trail) {
+/// Returns whether a number is a score or what softmax makes of it, which can be split into parts of the query and the key.
+pub fn is_of_score(quantity: Quantity) -> bool {
+    matches!(quantity, Quantity::Product | Quantity::Score | Quantity::Weight)
+}
+
+fn card_ui(ui: &mut Ui, model: &Provenance, trail: &mut Trail, has_panels: bool) -> Option<Action> {
     const HEIGHT_SHARE: f32 = 0.72;
     let palette = Palette::of(ui.visuals().dark_mode);
     ui.set_width((ui.ctx().content_rect().width() - size::GAP_WIDE).clamp(0.0, WIDTH));
@@ -221,6 +228,9 @@ fn card_ui(ui: &mut Ui, model: &Provenance, trail: &mut Trail) {
     header_ui(ui, model, trail);
     ui.add(Label::new(RichText::new(&explanation.meaning).color(palette.ink_soft)).wrap());
     value_ui(ui, model);
+    let row = WindowAction::WhyThere.row();
+    let leads_on = has_panels && is_of_score(explanation.entry.quantity);
+    let is_asked = leads_on && ui.button(row.text).on_hover_text(row.hint()).clicked();
     let height = ui.ctx().content_rect().height() * HEIGHT_SHARE;
     ScrollArea::vertical().max_height(height).auto_shrink([false, true]).id_salt(explanation.entry).show(ui, |ui| {
         equation_ui(ui, &explanation.symbols);
@@ -234,6 +244,7 @@ fn card_ui(ui: &mut Ui, model: &Provenance, trail: &mut Trail) {
         trail_ui(ui, "Beside it:", "", &model.beside, trail);
         trail_ui(ui, "This number leads back to", "←", &model.way, trail);
     });
+    is_asked.then(|| WindowAction::WhyThere.into())
 }
 
 fn header_ui(ui: &mut Ui, model: &Provenance, trail: &mut Trail) {

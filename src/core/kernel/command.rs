@@ -1,6 +1,7 @@
 //! Commands: the only way to change a kernel, and the form in which a learner's work is saved. Each owner of state has
 //! an enum of its own.
 
+pub use crate::kernel::evidence::over_texts::TextsCommand;
 pub use crate::kernel::sentence_pass::senses::{SenseList, SenseSentence};
 pub use crate::kernel::training::weights::Reference;
 pub use crate::kernel::values::space::Axis;
@@ -15,6 +16,7 @@ use attune_engine::numerics::model::generate::NextWordChoice;
 use attune_engine::numerics::params::{Parameters, TensorId};
 use serde::{Deserialize, Serialize};
 
+use crate::kernel::evidence::words::ShownAnswer;
 use crate::kernel::notebook::NotebookCommand;
 use crate::kernel::sentence_pass::sentence::TextOrIds;
 use crate::kernel::values::meaning::Meaning;
@@ -54,6 +56,21 @@ pub enum Command {
     Map,
     #[serde(skip)]
     EndMap,
+    /// Measures all heads over a file of texts. The results are saved as such, and not as a command.
+    #[serde(skip)]
+    Texts(TextsCommand),
+    /// Measures which word mattered for an answer of the sentence on the stage, on a thread of its own. It ends when the
+    /// sentence or the weights change.
+    #[serde(skip)]
+    Words(ShownAnswer),
+    #[serde(skip)]
+    EndWords,
+    /// Computes what a head, counted over all blocks, compares and writes for the words of the sentence, and which heads
+    /// compose with it, on a thread of its own.
+    #[serde(skip)]
+    Tables(usize),
+    #[serde(skip)]
+    EndTables,
     #[serde(skip)]
     Undo,
     #[serde(skip)]
@@ -74,6 +91,10 @@ impl Command {
             Self::Tour
                 | Self::Map
                 | Self::EndMap
+                | Self::Words(_)
+                | Self::EndWords
+                | Self::Tables(_)
+                | Self::EndTables
                 | Self::Training(TrainingCommand::Compare(_))
                 | Self::Sentence(SentenceCommand::Generate { .. })
                 | Self::Notebook(NotebookCommand::Interrupt)
@@ -91,7 +112,13 @@ impl Command {
                     | TrainingCommand::ShowLatest
                     | TrainingCommand::Compare(None)
             ),
-            Self::Weights(_) | Self::Interventions(_) | Self::Retrain(_) | Self::Map => true,
+            Self::Weights(_)
+            | Self::Interventions(_)
+            | Self::Retrain(_)
+            | Self::Map
+            | Self::Words(_)
+            | Self::Tables(_)
+            | Self::Texts(_) => true,
             Self::Sentence(command) => matches!(
                 command,
                 SentenceCommand::Ids(_)
@@ -104,6 +131,8 @@ impl Command {
             | Self::Notebook(_)
             | Self::Tour
             | Self::EndMap
+            | Self::EndWords
+            | Self::EndTables
             | Self::Undo
             | Self::Redo => false,
         }

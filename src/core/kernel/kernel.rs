@@ -10,14 +10,18 @@ use std::time::Duration;
 use attune_engine::code::Fault;
 use attune_engine::numerics::attention::Mask;
 
-use crate::kernel::command::{Command, InterventionCommand, SentenceCommand, TrainingCommand, WeightCommand};
+use crate::kernel::command::{
+    Command, InterventionCommand, SentenceCommand, TextsCommand, TrainingCommand, WeightCommand,
+};
 use crate::kernel::evidence::Evidence;
+use crate::kernel::evidence::over_texts::OverTexts;
 use crate::kernel::history::{History, Stroke, Undoable};
 use crate::kernel::model::corpus::EmbeddedCorpus;
 use crate::kernel::model::live::{Trial, Watch, Watched};
 use crate::kernel::model::retraining::Retraining;
 use crate::kernel::model::untouched::UntouchedModel;
 use crate::kernel::model::{HISTORY_BYTES_MAX, HISTORY_STATES_MAX, LessonModel, ModelOrigin};
+use crate::kernel::notebook::document::DocumentCell;
 use crate::kernel::notebook::execution::Outcome;
 use crate::kernel::notebook::runs::TriedAnswer;
 use crate::kernel::notebook::saved::SavedNotebook;
@@ -43,6 +47,7 @@ pub struct Kernel {
     /// The lesson's model without the learner's changes, which answers predictions.
     untouched: UntouchedModel,
     tour: Tour,
+    texts: OverTexts,
     /// Saved work that could not be restored, in sentences for the learner.
     report: Arc<[String]>,
     notebook: Notebook,
@@ -78,6 +83,7 @@ impl Kernel {
             phase,
             untouched: UntouchedModel::default(),
             tour: Tour::default(),
+            texts: OverTexts::default(),
             report: Arc::from([]),
         }
     }
@@ -88,6 +94,7 @@ impl Kernel {
         let Some(saved) = saved else { return Self::new(lesson) };
         let (notebook, mut report) = Notebook::reopened(&lesson, &saved.notebook);
         let tour = if saved.is_toured { Tour::Written } else { Tour::default() };
+        let texts = OverTexts::kept(saved.texts.clone());
         let saved = (!saved.commands.is_empty()).then(|| Arc::new(saved));
         let seed = saved.as_ref().and_then(|saved| saved.seed);
         if let Some(seed) = seed.filter(|seed| *seed != lesson.seed) {
@@ -97,7 +104,7 @@ impl Kernel {
                 lesson.seed
             ));
         }
-        let mut kernel = Self { tour, ..Self::with(notebook, Goal { saved, plays: false }, lesson) };
+        let mut kernel = Self { tour, texts, ..Self::with(notebook, Goal { saved, plays: false }, lesson) };
         kernel.say(report);
         kernel
     }
@@ -117,7 +124,8 @@ impl Kernel {
         let phase = Phase::Ready(Ready { model, own: own.clone(), task: Task::Nothing });
         let tour = if self.tour.is_written() { Tour::Written } else { Tour::default() };
         let untouched = self.untouched.copy(&lesson);
-        let mut copy = Self { untouched, tour, ..Self::in_phase(phase, notebook, lesson) };
+        let texts = OverTexts::kept(snapshot.texts.kept);
+        let mut copy = Self { untouched, tour, texts, ..Self::in_phase(phase, notebook, lesson) };
         copy.say(report);
         copy.follow(None);
         copy
@@ -185,7 +193,9 @@ impl Kernel {
                 let is_waiting = self.notebook.is_waiting()
                     || model.has_senses_pending()
                     || model.has_check_pending()
-                    || model.has_map_pending();
+                    || model.has_map_pending()
+                    || model.has_question_pending()
+                    || self.texts.is_pending();
                 model.training.is_busy() || is_waiting || self.tour.is_under_way()
             }
             Phase::Failed { .. } => false,
@@ -212,7 +222,13 @@ impl Kernel {
         let under_way = |kernel: &Self| {
             let phase = &kernel.phase;
             let is_playing = phase.model().map(|model| model.training.is_playing());
-            (is_playing, phase.saved().is_some(), phase.is_retraining(), kernel.tour.is_written())
+            (
+                is_playing,
+                phase.saved().is_some(),
+                phase.is_retraining(),
+                kernel.tour.is_written(),
+                kernel.texts.is_running(),
+            )
         };
         let before = under_way(self);
         self.revision += 1;
@@ -246,6 +262,10 @@ impl Kernel {
                     model.advance_check();
                 } else if model.has_map_pending() {
                     model.advance_map();
+                } else if let (true, Ok(evidence)) = (self.texts.is_pending(), model.evidence()) {
+                    self.texts.advance(evidence);
+                } else if model.has_question_pending() && !model.training.is_busy() {
+                    model.wait_for_answers();
                 } else {
                     model.advance();
                 }
@@ -258,7 +278,7 @@ impl Kernel {
     pub fn is_training(&self) -> bool {
         match &self.phase {
             Phase::Ready(Ready { model, task: Task::Nothing, .. }) => {
-                !self.notebook.is_waiting() && model.training.is_training()
+                !self.notebook.is_waiting() && !self.texts.is_pending() && model.training.is_training()
             }
             _ => false,
         }
@@ -280,6 +300,15 @@ impl Kernel {
         let cell = self.notebook.document().cell(id)?;
         let CellKind::Exercise(exercise) = &*cell.kind else { return None };
         Some(self.notebook.try_answer(exercise, cell, answer, &mut Trial::of(model, self.notebook.live_names())))
+    }
+
+    /// Returns the model's answer to a question as it is asked after `resets` resets, without changing anything. Returns
+    /// `None` if there is no such question or no model.
+    pub fn try_prediction(&self, id: &str, resets: usize) -> Option<Outcome> {
+        let model = self.phase.model()?;
+        let cell = DocumentCell { resets, ..DocumentCell::clone(self.notebook.document().cell(id)?) };
+        let CellKind::Predict(predict) = &*cell.kind else { return None };
+        Some(self.notebook.try_prediction(predict, &cell, &model.live_with(&self.notebook.speaks_of(&cell))))
     }
 
     /// Returns the fault of a lesson's code that runs after one of its cells, which must have run.
@@ -358,6 +387,7 @@ impl Kernel {
                 self.ask_for_tour();
                 Ok(())
             }
+            Ok(Command::Texts(command)) => self.apply_to_texts(command),
             Ok(command) => self.apply_to_model(command, stroke.clone()),
         };
         let changes =
@@ -404,6 +434,14 @@ impl Kernel {
             self.remember(changed.label, Undoable::Notebook(changed.before), stroke);
         }
         Ok(())
+    }
+
+    fn apply_to_texts(&mut self, command: TextsCommand) -> Result<(), String> {
+        let Phase::Ready(Ready { model, task: Task::Nothing, .. }) = &self.phase else {
+            return Err("wait until the model is ready".to_owned());
+        };
+        self.has_changed = matches!(command, TextsCommand::Stop | TextsCommand::Forget);
+        self.texts.apply(command, model.evidence()?)
     }
 
     fn apply_to_model(&mut self, command: Command, stroke: Option<Stroke>) -> Result<(), String> {
@@ -503,6 +541,7 @@ impl Kernel {
             awaited: self.phase.saved().cloned(),
             touring: self.tour.progress(),
             is_toured: self.tour.is_written(),
+            texts: self.texts.snapshot(model.map(|model| &model.training.network().architecture)),
             report: self.report.clone(),
             notice: fault.as_ref().map(|fault| fault.words.as_str().into()).or_else(|| self.notice.clone()),
             fault,

@@ -5,8 +5,11 @@ use std::{env, fs};
 
 use crate::lesson::load::parse;
 pub use crate::lesson::reading::file::{EXTENSION, folder_of, is_named_as_lesson};
-use crate::lesson::reading::file::{is_glossary, read_text};
+use crate::lesson::reading::file::{begins_as_claims, is_glossary, read_text};
 use crate::lesson::schema::Lesson;
+
+/// Id of the page of questions, a lesson whose texts lead to the cells of others.
+pub const QUESTIONS: &str = "questions";
 
 /// Name of the course's folder.
 pub const FOLDER: &str = "lessons";
@@ -36,6 +39,8 @@ pub struct Heading {
     pub chapter: Option<String>,
     /// Number of predictions and exercises.
     pub tasks: usize,
+    /// Ids of the cells, to which links of other lessons may lead.
+    pub cells: Vec<String>,
 }
 
 impl Heading {
@@ -49,6 +54,7 @@ impl Heading {
             builds_on: lesson.builds_on.clone(),
             chapter: lesson.chapter.clone(),
             tasks: lesson.cells.iter().filter(|cell| cell.kind.is_task()).count(),
+            cells: lesson.cells.iter().map(|cell| cell.id.clone()).collect(),
         }
     }
 }
@@ -93,11 +99,11 @@ pub fn list(folder: &Path) -> Vec<CourseFile> {
     files
 }
 
-/// Returns the course entry of a file, or `None` for a glossary.
+/// Returns the course entry of a file, or `None` for a glossary or a file of claims.
 fn course_file(path: PathBuf) -> Option<CourseFile> {
     let name = path.display().to_string();
     let heading = match read_text(&path, &name) {
-        Ok(text) if is_glossary(&path, &text) => return None,
+        Ok(text) if is_glossary(&path, &text) || begins_as_claims(&text) => return None,
         Ok(text) => parse(&name, &text).map(|lesson| Heading::of(&lesson)).map_err(|issues| issues.len()),
         Err(_) => Err(1),
     };

@@ -33,6 +33,11 @@ pub enum TextLink {
     Cell(String),
     /// Opens another lesson of the folder.
     Lesson(String),
+    /// Opens another lesson of the folder at one of its cells, with the sentence that the cell speaks of.
+    Place {
+        lesson: String,
+        cell: String,
+    },
     /// Opens a file of vectors in the folder.
     File(String),
 }
@@ -67,7 +72,7 @@ impl LinkFlaw {
 
 const KINDS: &[&str] = &["panel", "word", "head", "attention", "sentence", "time", "cell", "lesson", "file"];
 const EXAMPLES: &str = "attune:panel/Weights, attune:word/apple1, attune:head/2, attune:attention/2, attune:sentence/TEXT, \
-                        attune:time/1, attune:W_K[10,4], attune:cell/ID, attune:lesson/ID or attune:file/NAME";
+                        attune:time/1, attune:W_K[10,4], attune:cell/ID, attune:lesson/ID, attune:lesson/ID/CELL or attune:file/NAME";
 
 impl TextLink {
     /// Reads the action of an address, or returns `None` if the address has another scheme.
@@ -90,7 +95,8 @@ impl TextLink {
             Self::Weight { tensor, row, col } => format!("Show {tensor}[{row},{col}] in Weights"),
             Self::Cell(id) => format!("Go to the cell {id}"),
             Self::Lesson(id) => format!("Open the lesson {id}"),
-            Self::File(name) => format!("Open the vectors of {name}"),
+            Self::Place { lesson, cell } => format!("Open the lesson {lesson} at the cell {cell}"),
+            Self::File(name) => format!("Open {name}"),
         }
     }
 
@@ -112,7 +118,10 @@ impl TextLink {
                 time.map(Self::Time).ok_or_else(|| LinkFlaw::new(format!("time {name:?}"), "a number from 0 to 1"))
             }
             "cell" => Ok(Self::Cell(name.to_owned())),
-            "lesson" => Ok(Self::Lesson(name.to_owned())),
+            "lesson" => Ok(match name.split_once('/') {
+                Some((lesson, cell)) => Self::Place { lesson: lesson.trim().to_owned(), cell: cell.trim().to_owned() },
+                None => Self::Lesson(name.to_owned()),
+            }),
             "file" => Ok(Self::File(name.to_owned())),
             _ => Err(LinkFlaw::new(format!("a link to a {kind:?}"), EXAMPLES).near(kind, KINDS.iter().copied())),
         }
@@ -145,6 +154,8 @@ pub struct LinkContext<'a> {
     pub weights: Option<&'a [(String, usize, usize)]>,
     pub cells: Option<&'a [&'a str]>,
     pub lessons: Option<&'a [&'a str]>,
+    /// The lessons of the folder, each with the ids of its cells.
+    pub lesson_cells: Option<&'a [(String, Vec<String>)]>,
 }
 
 impl LinkContext<'_> {
@@ -177,6 +188,12 @@ impl LinkContext<'_> {
             }
             TextLink::Cell(id) => self.cells.map_or(Ok(()), |cells| known(cells, id, "cell")),
             TextLink::Lesson(id) => self.lessons.map_or(Ok(()), |lessons| known(lessons, id, "lesson")),
+            TextLink::Place { lesson, cell } => {
+                match self.lesson_cells.and_then(|all| all.iter().find(|(id, _)| id == lesson)) {
+                    Some((_, cells)) => known(&cells.iter().map(String::as_str).collect::<Vec<_>>(), cell, "cell"),
+                    None => self.check(&TextLink::Lesson(lesson.clone())),
+                }
+            }
         }
     }
 }
@@ -245,6 +262,7 @@ mod tests {
         weights: None,
         cells: Some(&["intro", "move"]),
         lessons: None,
+        lesson_cells: None,
     };
 
     #[track_caller]
@@ -266,6 +284,8 @@ mod tests {
         check("attune:W_K[10, 4]", Ok(TextLink::Weight { tensor: "W_K".to_owned(), row: 10, col: 4 }));
         check("attune:cell/move", Ok(TextLink::Cell("move".to_owned())));
         check("attune:lesson/bank", Ok(TextLink::Lesson("bank".to_owned())));
+        let (lesson, cell) = ("bank".to_owned(), "pushes".to_owned());
+        check("attune:lesson/bank/pushes", Ok(TextLink::Place { lesson, cell }));
         check("attune:file/excerpt.vec", Ok(TextLink::File("excerpt.vec".to_owned())));
         assert_eq!(TextLink::read("https://attune:x"), None);
     }

@@ -7,6 +7,7 @@ use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::{Arc, OnceLock};
 
+use attune_engine::code::Value;
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
 use crate::lesson::reading::text::markdown_options;
@@ -76,6 +77,19 @@ impl LessonText {
         if self.contains("{{") { &self.read().expressions } else { &[] }
     }
 
+    /// Returns the text as written, with each expression replaced by its value.
+    pub fn with_values(&self, value: impl Fn(&LiveExpression) -> String) -> String {
+        let mut filled = String::new();
+        let mut from = 0;
+        for expression in self.expressions() {
+            filled.push_str(&self[from..expression.at.start]);
+            filled.push_str(&value(expression));
+            from = expression.at.end;
+        }
+        filled.push_str(&self[from..]);
+        filled
+    }
+
     pub fn flaws(&self) -> &[Flaw] {
         &self.read().flaws
     }
@@ -142,6 +156,16 @@ pub struct LiveExpression {
     pub format: NumberFormat,
     /// The expression's bytes in the text as written, including the braces.
     pub at: Range<usize>,
+}
+
+impl LiveExpression {
+    /// Returns a value as the text shows it.
+    pub fn written(&self, value: &Value) -> String {
+        match value {
+            Value::Number { value, is_whole } => self.format.number(*value, *is_whole),
+            Value::Word(word) => word.to_string(),
+        }
+    }
 }
 
 /// A problem with braces, in words, and its place in the text.

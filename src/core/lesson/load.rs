@@ -13,6 +13,7 @@ use attune_engine::pretrained::load::LoadStopped;
 use attune_engine::recording::is_recording;
 
 use crate::lesson::corpus::{vocabulary, with_given, with_rewritten};
+use crate::lesson::opened::{file_id, usual_sentences};
 use crate::lesson::read::budget::{check_budget, check_claims_work, check_states};
 use crate::lesson::read::cells::CellContext;
 use crate::lesson::read::claims::ClaimContext;
@@ -24,15 +25,17 @@ use crate::lesson::read::model::{ReadModel, check_objective, read_attention};
 use crate::lesson::read::panels::read_panels;
 use crate::lesson::read::recordings::{is_recorded, read_recording, take_texts};
 use crate::lesson::read::switches::read_switches;
-use crate::lesson::read::vectors::{check_given, is_file, is_pretrained, of_used, read_embedding, read_pretrained};
+use crate::lesson::read::vectors::{
+    check_given, is_file, is_pretrained, of_used, read_embedding, read_file_of_texts, read_pretrained,
+};
 use crate::lesson::reading::decode::{At, Node, Record, complete, different, fields, record, seed, whole};
 use crate::lesson::reading::file::{
-    A_LESSON, LESSON_BYTES_MAX, begins_as_glossary, read_text, too_large, without_mark,
+    A_LESSON, CLAIMS, LESSON_BYTES_MAX, begins_as_claims, begins_as_glossary, read_text, too_large, without_mark,
 };
 pub use crate::lesson::reading::file::{foreign, text};
 use crate::lesson::reading::issue::{Issues, LessonIssue};
 use crate::lesson::reading::tree;
-use crate::lesson::recorded::RecordedModel;
+use crate::lesson::recorded::{ONE_PASS, RecordedModel};
 use crate::lesson::schema::cells::Cell;
 use crate::lesson::schema::limits::{BUILDS_ON_MAX, MINUTES, NUMBERS, PIECES_MAX, TOKENS_MAX};
 use crate::lesson::schema::model::{ModelConfig, Objective};
@@ -124,9 +127,10 @@ pub fn parse(file_name: &str, text: &str) -> Result<Lesson, Vec<LessonIssue>> {
     let issues = Issues::new(file_name, text);
     let tree = tree::read(&issues);
     let folder = Path::new(file_name).parent().map(Path::to_owned);
-    let lesson = tree
-        .as_ref()
-        .and_then(|tree| record(Node::new(tree, &issues), &["Lesson"], |record| read_parts(record, folder)));
+    let lesson = tree.as_ref().and_then(|tree| match begins_as_claims(text) {
+        true => record(Node::new(tree, &issues), &[CLAIMS], |record| read_claims_file(record, file_name, folder)),
+        false => record(Node::new(tree, &issues), &["Lesson"], |record| read_parts(record, folder)),
+    });
     match lesson {
         Some(lesson) if issues.is_empty() => Ok(lesson),
         _ => {
@@ -137,6 +141,22 @@ pub fn parse(file_name: &str, text: &str) -> Result<Lesson, Vec<LessonIssue>> {
             Err(issues.finish())
         }
     }
+}
+
+/// Reads a file of claims about a pretrained model: a lesson that has nothing else.
+fn read_claims_file(record: &mut Record<'_>, file_name: &str, folder: Option<PathBuf>) -> Option<Lesson> {
+    let file = Path::new(file_name).file_stem().unwrap_or_default().to_string_lossy();
+    let (usual_id, usual_title) = (file_id("claims", &file), format!("Claims of {file}"));
+    fields! { record;
+        id: id, or usual_id;
+        title: line, or usual_title;
+    }
+    if let Some(model) = record.given("model").filter(|model| !is_pretrained(*model)) {
+        model.issue("model: claims of a file are about a pretrained model").expected("Pretrained(\"./my-model\")");
+        return None;
+    }
+    let on_model = read_on_a_model(record);
+    Some(Lesson { id: id?, title: title?, folder, ..on_model? })
 }
 
 /// Reads the parts in the order of their dependencies, which may differ from the order in the file.
@@ -199,6 +219,7 @@ fn read_parts(record: &mut Record<'_>, folder: Option<PathBuf>) -> Option<Lesson
         LessonNames { groups: groups.as_ref().map(Lists::names), vocabulary, max_tokens, model: None, recording: None };
     let axes = record.take_or("axes", Vec::new(), |node| read_axes(node, &names, dim));
     let config = model.as_ref().and_then(|model| model.config.as_ref());
+    let texts = record.take_optional("texts", read_file_of_texts);
     let Pages { sentences, probes, panels, cells, claims } =
         read_pages(record, &names, config, switches.as_ref(), corpus.as_ref().map(|read| &read.value));
 
@@ -222,6 +243,7 @@ fn read_parts(record: &mut Record<'_>, folder: Option<PathBuf>) -> Option<Lesson
         model,
         switches,
         sentences,
+        texts,
         probes,
         panels,
         cells,
@@ -244,12 +266,17 @@ fn read_on_a_model(record: &mut Record<'_>) -> Option<Lesson> {
     let vocabulary = here.map(|model| model.vocabulary()).or(recorded).map(Vocabulary::new);
     let names = LessonNames { groups: Some(Vec::new()), vocabulary, max_tokens: None, model, recording };
     let config = lesson.as_ref().map(|lesson| &lesson.model);
+    if let Some(texts) = record.given("texts").filter(|_| is_of_recording) {
+        texts.issue(format!("texts: {ONE_PASS}")).expected("no texts");
+    }
+    let texts = record.take_optional("texts", read_file_of_texts);
     let Pages { sentences, panels, cells, claims, .. } =
         read_pages(record, &names, config, Some(&Switches::default()), None);
     if let (Some(config), Some(sentences), Some(node)) = (config, &sentences, record.given("sentences")) {
         check_states(node, &config.architecture, sentences.iter().map(|sentence| names.count(sentence)).sum());
     }
-    Some(Lesson { sentences: sentences?, panels: panels?, cells: cells?, claims: claims?, ..lesson? })
+    let (texts, panels, cells, claims) = (texts?, panels?, cells?, claims?);
+    Some(Lesson { sentences: sentences?, texts, panels, cells, claims, ..lesson? })
 }
 
 /// The parts of a lesson that refer to its words and its model.
@@ -272,6 +299,9 @@ fn read_pages(
 ) -> Pages {
     let sentences = if record.given("model").is_some_and(is_recorded) {
         take_texts(record, names.recording.as_ref())
+    } else if let Some(usual) = names.model.as_ref().filter(|_| record.name == CLAIMS) {
+        let usual = usual_sentences(usual).into_iter().map(|text| Some(vec![text])).collect();
+        record.take_or("sentences", usual, |node| read_sentences(node, names))
     } else {
         record.take("sentences", |node| read_sentences(node, names))
     };
@@ -314,6 +344,7 @@ fn read_pages(
         model: config,
         switches,
         labels: labels.as_deref(),
+        has_texts: record.given("texts").is_some(),
     };
     let read = |node| {
         let claims = claim_context.read_claims(node)?;

@@ -12,7 +12,9 @@
 //! | [`recipe`] | what a learner changes of a lesson to train it again |
 //! | [`load`] | reads a lesson, part by part |
 //! | [`course`], [`glossary`], [`starter`] | the lessons of a folder, their terms, and lessons to start from |
+//! | [`cases`] | a teacher's further cases for the exercises of a lesson |
 
+pub mod cases;
 pub mod controls;
 pub mod corpus;
 pub mod course;

@@ -23,7 +23,7 @@ use crate::lesson::schema::{Corpus, Lesson, StaticEmbedding};
 impl Lesson {
     /// Returns the lesson that opens on a model's folder.
     pub fn of_model(model: ModelFolder) -> Self {
-        let (config, sentences) = (&model.config, sentences(&model));
+        let (config, sentences) = (&model.config, usual_sentences(&model));
         let notes = notes(&model, !sentences.is_empty());
         let network = ModelConfig::untrained(model.architecture.clone(), Self::objective_of(config));
         let (id, title, about) = (file_id("model", &model.name), model.name.clone(), model.about());
@@ -84,6 +84,7 @@ impl Lesson {
             model,
             switches: Switches::default(),
             sentences: Vec::new(),
+            texts: None,
             probes: Vec::new(),
             panels: Vec::new(),
             cells: Vec::new(),
@@ -151,7 +152,7 @@ const TRIED_MAX: usize = 10_000;
 /// Returns texts to begin with: some sentences that fit into the model; or words of the vocabulary if it contains few
 /// of those; or token ids if there is no tokenizer. There are none if the tokenizer reads nothing that fits into the
 /// model.
-fn sentences(model: &ModelFolder) -> Vec<String> {
+pub(super) fn usual_sentences(model: &ModelFolder) -> Vec<String> {
     let vocabulary = model.config.vocabulary;
     let most = pieces_max(&model.architecture, vocabulary);
     let Ok(tokenizer) = &model.tokenizer else {
@@ -163,6 +164,9 @@ fn sentences(model: &ModelFolder) -> Vec<String> {
         "The bank lent her the money to buy shares of Apple.",
         "The trophy does not fit in the suitcase because it is too big.",
     ];
+    if let Some(texts) = of_the_shipped_translator(model) {
+        return texts;
+    }
     // T5 was trained on several tasks, which it tells apart by how a text begins.
     let task = if model.config.family == Family::T5 { "translate English to German: " } else { "" };
     let texts = texts.map(|text| format!("{task}{text}"));
@@ -192,6 +196,33 @@ fn sentences(model: &ModelFolder) -> Vec<String> {
     let words: Vec<String> = words.take(TOKENS).collect();
     let longest = (1..=words.len()).rev().map(|count| words[..count].join(" ")).find(|text| is_read(text));
     longest.into_iter().collect()
+}
+
+/// Sentences for the translator that comes with the course, which knows few words. Its heads are measured over them. Each
+/// shows something that a word-by-word translation would get wrong: order, negation, agreement, and words of two senses.
+const OF_SHIPPED_TRANSLATOR: [&str; 10] = [
+    "the hungry bat does not see the broken crane",
+    "the sailor repaired the bat today",
+    "the sailor feeds the bat today",
+    "a big seal follows many young bears near the river",
+    "these teachers did not sell the red lamp",
+    "the thieves in the forest want this rusty jaguar",
+    "the king saw the white horse because the wolves woke the cow yesterday",
+    "some painters paint the green tower and the small dog likes the lake",
+    "the hungry seal calls the nurse while the teacher paints the wooden seal",
+    "the nurse calls the sleepy fox but these rabbits do not follow the farmer behind the house now",
+];
+
+/// Returns the sentences of the translator that comes with the course if the model knows all their words.
+fn of_the_shipped_translator(model: &ModelFolder) -> Option<Vec<String>> {
+    let unknown = model.tokenizer.as_ref().ok()?.id_of(UNKNOWN);
+    let is_known = |text: &str| {
+        let pieces = model.pieces(text).unwrap_or_default();
+        let own = pieces.iter().filter(|piece| piece.origin != Origin::Added).count();
+        own == text.split_whitespace().count() && pieces.iter().all(|piece| Some(piece.id) != unknown)
+    };
+    let is_shipped = model.reads_source() && OF_SHIPPED_TRANSLATOR.into_iter().all(is_known);
+    is_shipped.then(|| OF_SHIPPED_TRANSLATOR.map(str::to_owned).into())
 }
 
 /// Returns the reason why sentences are token ids; `has_sentence` tells whether the tokenizer reads one.

@@ -62,13 +62,14 @@ fn is_static(config: &Path) -> bool {
 pub const BESIDE_VECTORS: &str = "a file of vectors is compared with another file of vectors; attune export OTHER --to word2vec \
                                   -o OTHER.bin writes the vectors of a lesson or a model as one";
 
-/// Returns the file of vectors in the lesson's folder that a text of the lesson names.
+/// Returns the file of vectors, or the folder of a model, in the lesson's folder that a text of the lesson names.
 ///
 /// # Errors
 /// A message for the learner if there is no such file.
 pub fn in_folder(folder: Option<&Path>, name: &str) -> Result<PathBuf, String> {
     let path = within(folder, name).map_err(|why| format!("there is no file {name:?} beside the lesson: {why}"))?;
-    is_file_of_vectors(&path).then_some(path).ok_or_else(|| format!("{name:?} is not a file of vectors"))
+    let opens = is_file_of_vectors(&path) || path.join(CONFIG_OF_MODEL).is_file();
+    opens.then_some(path).ok_or_else(|| format!("{name:?} is not a file of vectors or a model's folder"))
 }
 
 /// Number of bytes read from the file that is being read, and its length; 0 while none is.

@@ -1,14 +1,16 @@
-//! The functions that use the model: `forward` runs it on a sentence and returns a value that cells read; `vectors` and
-//! `neighbours` read the static vectors of any words, or those of a file next to the lesson.
+//! The functions that use the model: `forward` runs it on a sentence and returns a value that cells read, and `rate`
+//! counts the right answers to many sentences; `vectors` and `neighbours` read the static vectors of any words, or those
+//! of a file next to the lesson.
 
 use std::sync::Arc;
 
-use rhai::{Array, Dynamic, Engine, INT, ImmutableString};
+use rhai::{Array, Dynamic, Engine, INT, ImmutableString, Map};
 
 use super::budget::{Budget, RANKED_MAX};
+use super::changes::{self, FORWARD, heads};
 use super::fault::Fault;
 use super::functions::{Answer, count};
-use super::model::{CodePass, Forward, RunnableModel};
+use super::model::{CodePass, Forward, PassChanges, RunnableModel};
 use super::tensor::{Axis, Tensor};
 use super::value::{Ranking, type_name};
 use crate::vectors::answers::{Measure, neighbours};
@@ -16,7 +18,7 @@ use crate::vectors::expression::Expression;
 use crate::vectors::{Vectors, unknown};
 
 /// Names of the functions.
-pub const FORWARD: &str = "forward";
+pub const RATE: &str = "rate";
 pub const VECTORS: &str = "vectors";
 pub const NEIGHBOURS: &str = "neighbours";
 
@@ -26,10 +28,30 @@ pub(super) fn register(engine: &mut Engine, budget: &Budget, model: Option<&Runn
     engine.register_fn("to_string", |pass: &mut CodePass| pass.to_string());
     let access = ModelAccess { model: model.cloned(), budget: budget.clone() };
     let of = access.clone();
-    engine.register_fn(FORWARD, move |sentence: ImmutableString| -> Answer<CodePass> { Ok(of.pass(&sentence, &[])?) });
+    engine.register_fn(FORWARD, move |sentence: ImmutableString| -> Answer<CodePass> {
+        Ok(of.pass(&sentence, &without(Vec::new()))?)
+    });
     let of = access.clone();
     engine.register_fn(FORWARD, move |sentence: ImmutableString, off: Array| -> Answer<CodePass> {
-        Ok(of.pass(&sentence, &heads(&off)?)?)
+        Ok(of.pass(&sentence, &without(heads(&off)?))?)
+    });
+    let of = access.clone();
+    engine.register_fn(FORWARD, move |sentence: ImmutableString, only: Map| -> Answer<CodePass> {
+        Ok(of.pass(&sentence, &PassChanges::Only(Box::new(changes::read(&only)?)))?)
+    });
+    let of = access.clone();
+    engine.register_fn(FORWARD, move |sentence: ImmutableString, name: ImmutableString| -> Answer<CodePass> {
+        Ok(of.pass_of(&*of.beside(FORWARD, &name)?, &sentence, &without(Vec::new()))?)
+    });
+    let of = access.clone();
+    engine.register_fn(RATE, move |texts: Array| -> Answer<f64> { Ok(of.rate(of.model(RATE)?, &texts, None)?) });
+    let of = access.clone();
+    engine.register_fn(RATE, move |texts: Array, at: INT| -> Answer<f64> {
+        Ok(of.rate(of.model(RATE)?, &texts, Some(count(RATE, at)?))?)
+    });
+    let of = access.clone();
+    engine.register_fn(RATE, move |texts: Array, name: ImmutableString| -> Answer<f64> {
+        Ok(of.rate(&*of.beside(RATE, &name)?, &texts, None)?)
     });
     let of = access.clone();
     engine.register_indexer_get(move |pass: &mut CodePass, name: ImmutableString| -> Answer<Dynamic> {
@@ -70,6 +92,10 @@ impl ModelAccess {
         model.ok_or_else(|| Fault::new(format!("{function}: there is no model here yet")))
     }
 
+    fn beside(&self, function: &str, name: &str) -> Result<Arc<dyn Forward>, Fault> {
+        self.model(function)?.beside(name).map_err(|fault| fault.of(function))
+    }
+
     fn file(&self, function: &str, name: &str) -> Result<Arc<Vectors>, Fault> {
         self.model(function)?.file(name).map_err(|fault| fault.of(function))
     }
@@ -79,12 +105,34 @@ impl ModelAccess {
         Ok(tensor.into_dynamic())
     }
 
-    fn pass(&self, sentence: &str, off: &[usize]) -> Result<CodePass, Fault> {
+    fn pass(&self, sentence: &str, changes: &PassChanges) -> Result<CodePass, Fault> {
+        self.pass_of(self.model(FORWARD)?, sentence, changes)
+    }
+
+    fn pass_of(&self, model: &dyn Forward, sentence: &str, changes: &PassChanges) -> Result<CodePass, Fault> {
         let charge = |multiplications| self.budget.work(multiplications);
-        let pass = self.model(FORWARD)?.pass(sentence, off, &charge)?;
+        let pass = model.pass(sentence, changes, &charge)?;
         // A pass of a large model takes seconds.
         self.budget.check()?;
         Ok(pass)
+    }
+
+    /// Returns the share of texts that a model answers right, each at the word with this number.
+    fn rate(&self, model: &dyn Forward, texts: &Array, at: Option<usize>) -> Result<f64, Fault> {
+        if texts.is_empty() {
+            return Err(Fault::new(format!("{RATE}: the list has no texts")).hint(TEXTS));
+        }
+        let mut right = 0;
+        for text in texts {
+            let parts = text.clone().into_array().unwrap_or_default();
+            let parts: Option<Vec<String>> = parts.into_iter().map(|part| part.into_string().ok()).collect();
+            let parts = parts.filter(|parts| parts.len() > 1);
+            let parts =
+                parts.ok_or_else(|| Fault::new(format!("{RATE}: {text} is not a text with its answer")).hint(TEXTS))?;
+            let answers = self.pass_of(model, &parts[0], &without(Vec::new()))?.tensors.tensor("Z")?;
+            right += usize::from(is_right(&answers, at, &parts[1], &parts[2..])?);
+        }
+        Ok(right as f64 / texts.len() as f64)
     }
 
     fn neighbours(&self, expression: &str, n: INT) -> Result<Ranking, Fault> {
@@ -138,14 +186,32 @@ fn words(list: &Array) -> Result<Vec<String>, Fault> {
     list.iter().map(word).collect()
 }
 
-/// Reads heads from a list of whole numbers.
-fn heads(list: &Array) -> Result<Vec<usize>, Fault> {
-    let head = |head: &Dynamic| {
-        let number = head.as_int().ok().and_then(|head: INT| usize::try_from(head).ok());
-        number.ok_or_else(|| {
-            let found = if head.is_int() { head.to_string() } else { type_name(head).to_owned() };
-            Fault::new(format!("{FORWARD}: {found} is not a head")).hint("heads count from 0, as in [0, 2]")
-        })
+fn without(heads: Vec<usize>) -> PassChanges {
+    PassChanges::Without(heads)
+}
+
+/// The form of the texts of [`RATE`].
+const TEXTS: &str = "write each text with its right answer, and perhaps a wrong one: \
+                     rate([[\"the old cat sleeps on the\", \"mat\"], [\"the dog is [MASK]\", \"tired\", \"wide\"]])";
+
+/// Returns whether the right answer is the likeliest, or at least likelier than some wrong ones. The answer is that at the
+/// given word, at the hidden word, or else after the last word; an answer of several words is that at each word.
+fn is_right(answers: &Tensor, at: Option<usize>, right: &str, wrong: &[String]) -> Result<bool, Fault> {
+    const HIDDEN: &str = "[MASK]";
+    let classes = answers.last_axis();
+    let class = |word: &str| classes.find(word).map_err(|fault| fault.of(RATE));
+    let rows: Vec<&[f64]> = answers.rows().collect();
+    let is_largest = |row: &[f64], class: usize| row.iter().all(|other| *other <= row[class]);
+    let words: Vec<&str> = right.split_whitespace().collect();
+    if words.len() > 1 && classes.find(right).is_err() {
+        let found: Vec<usize> = words.iter().map(|word| class(word)).collect::<Result<_, _>>()?;
+        return Ok(found.len() == rows.len() && rows.iter().zip(found).all(|(row, class)| is_largest(row, class)));
+    }
+    let hidden = answers.axes().first().filter(|_| answers.rank() > 1).and_then(|axis| axis.find(HIDDEN).ok());
+    let Some(row) = at.or(hidden).map_or(rows.last(), |row| rows.get(row)) else {
+        return Err(Fault::new(format!("{RATE}: the text has only {} words", rows.len())));
     };
-    list.iter().map(head).collect()
+    let right = class(right)?;
+    let wrong: Vec<usize> = wrong.iter().map(|word| class(word)).collect::<Result<_, _>>()?;
+    Ok(if wrong.is_empty() { is_largest(row, right) } else { wrong.iter().all(|other| row[*other] < row[right]) })
 }

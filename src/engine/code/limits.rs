@@ -8,8 +8,8 @@ pub const OPERATIONS_MAX: u64 = 5_000_000;
 pub const TENSOR_ENTRIES_MAX: usize = 1_000_000;
 /// Largest number of entries of all tensors that one run makes.
 pub const RUN_ENTRIES_MAX: usize = 50_000_000;
-/// Most multiplications in all matrix products of one run.
-pub const RUN_PRODUCTS_MAX: u64 = 2_000_000_000;
+/// Most multiplications in all matrix products of one run: as many as the map of a sentence of a small model takes.
+pub const RUN_PRODUCTS_MAX: u64 = 4_000_000_000;
 /// Largest size of the outputs of one run, in bytes.
 pub const OUTPUT_BYTES_MAX: usize = 8 << 20;
 /// Largest number of outputs of one run.

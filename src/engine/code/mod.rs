@@ -21,6 +21,7 @@ pub mod editor {
     pub mod highlight;
     pub mod scope;
 }
+mod changes;
 mod explain;
 mod fault;
 mod forward;
@@ -44,10 +45,11 @@ use rhai::packages::{
 use rhai::{AST, Dynamic, Engine};
 
 pub use crate::code::functions::{Help, REFERENCE, help};
+pub use changes::FORWARD;
 pub use explain::names;
 pub use fault::{Fault, LineColumn};
-pub use forward::{FORWARD, NEIGHBOURS, VECTORS};
-pub use model::{Charge, CodePass, Forward, PassTensors, RunnableModel};
+pub use forward::{NEIGHBOURS, RATE, VECTORS};
+pub use model::{Charge, CodePass, Forward, OnlyChanges, PassChanges, PassTensors, RunnableModel};
 pub use names::Names;
 pub use scope::{Functions, Given, Scope};
 pub use tensor::{Axis, Labels, Shape, Tensor};

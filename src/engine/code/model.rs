@@ -5,16 +5,45 @@ use std::sync::Arc;
 
 use super::fault::Fault;
 use super::tensor::Tensor;
+use crate::numerics::attention::HeadMode;
+use crate::numerics::model::activations::Interventions;
 use crate::vectors::Vectors;
+
+/// Changes of a pass that code asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PassChanges {
+    /// The learner's changes that apply to any sentence, with these heads left out too.
+    Without(Vec<usize>),
+    /// These and no others, so that the result does not depend on the learner's.
+    Only(Box<OnlyChanges>),
+}
+
+/// Changes of a pass that are written down in full.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OnlyChanges {
+    /// Modes of heads, which are counted from 0 through all layers; all others are live.
+    pub heads: Vec<(usize, HeadMode<f32>)>,
+    /// All other changes. A patch has no vector.
+    pub others: Interventions<f32>,
+    /// The sentence from whose pass a patch or a head's mixes are taken.
+    pub second: Option<String>,
+    /// A head whose mixes, at all tokens, are those of the second sentence. Such a pass has only its outputs and answers.
+    pub exchanged: Option<usize>,
+}
 
 /// A model that code can run. Its results depend only on the arguments.
 pub trait Forward: Send + Sync {
-    /// Runs a sentence without the heads `off`, which are counted from 0 through all layers. `charge` is called with
-    /// the number of multiplications before they are done.
+    /// Runs a sentence with changes. `charge` is called with the number of multiplications before they are done.
     ///
     /// # Errors
     /// A message for the learner if the model cannot read the sentence or has no such head, or the error of `charge`.
-    fn pass(&self, sentence: &str, off: &[usize], charge: Charge<'_>) -> Result<CodePass, Fault>;
+    fn pass(&self, sentence: &str, changes: &PassChanges, charge: Charge<'_>) -> Result<CodePass, Fault>;
+
+    /// Returns the model in a folder of the lesson's folder.
+    ///
+    /// # Errors
+    /// A message for the learner if there is none, or it is too large.
+    fn beside(&self, name: &str) -> Result<Arc<dyn Forward>, Fault>;
 
     /// Returns the static vectors of some words, in rows that are named by the words.
     ///

@@ -240,7 +240,7 @@ fn strongest<S: Scalar>(row: &[S], counts: impl Fn(usize) -> bool) -> Option<usi
 }
 
 /// Returns the share of steps from query to query at which the strongest key does not move back; `None` without a step.
-fn monotony<S: Scalar>(weights: &Matrix<S>) -> Option<f64> {
+pub fn monotony<S: Scalar>(weights: &Matrix<S>) -> Option<f64> {
     let is_finite = weights.flat().iter().all(|x| x.is_finite());
     let strongest: Option<Vec<usize>> = (0..weights.rows()).map(|row| strongest(weights.row(row), |_| true)).collect();
     let steps: Vec<bool> = strongest?.windows(2).map(|pair| pair[1] >= pair[0]).collect();

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
-use super::families::{ACTIVATIONS, OTHERS};
+use super::families::{ACTIVATIONS, FULL, OTHERS, SLIDING};
 pub use super::families::{Family, Plain};
 use super::fields::{Fields, too_many};
 pub use super::limits::*;
@@ -13,8 +13,8 @@ use super::refusal::{Refusal, quoted};
 use super::writing;
 use crate::messages::counted;
 use crate::numerics::activation::Activation;
-use crate::numerics::attention::Mask;
-use crate::numerics::block::BlockConfig;
+use crate::numerics::attention::{Mask, Rotary, RotaryScaling};
+use crate::numerics::block::{BlockConfig, Branches};
 use crate::numerics::model::WritingRules;
 use crate::numerics::model::{Architecture, Readout};
 use crate::numerics::params::{TensorId, TensorName};
@@ -96,7 +96,8 @@ impl Config {
     /// head.
     ///
     /// # Panics
-    /// If the family is not one that attune writes: BERT, GPT-2, DistilBERT, Llama, T5, BART, mBART and Marian.
+    /// If the family is not one that attune writes: BERT, GPT-2, DistilBERT, EuroBERT, T5, BART, mBART, Marian and
+    /// [`DECODERS`].
     pub fn to_json(&self) -> String {
         self.to_json_with(&WritingRules::default())
     }
@@ -135,6 +136,15 @@ impl Config {
             ),
             Family::DistilBert => ("DistilBertForMaskedLM", json!({ "activation": activation, "pad_token_id": null })),
             Family::Llama => ("LlamaForCausalLM", self.llama_fields(activation)),
+            Family::EuroBert => ("EuroBertForMaskedLM", self.llama_fields(activation)),
+            Family::Mistral => ("MistralForCausalLM", self.decoder_fields(activation)),
+            Family::Qwen3 => ("Qwen3ForCausalLM", self.decoder_fields(activation)),
+            Family::SmolLm3 => ("SmolLM3ForCausalLM", self.decoder_fields(activation)),
+            Family::Gemma => ("GemmaForCausalLM", self.decoder_fields(activation)),
+            Family::Gemma2 => ("Gemma2ForCausalLM", self.decoder_fields(activation)),
+            Family::Olmo2 => ("Olmo2ForCausalLM", self.decoder_fields(activation)),
+            Family::GptNeoX => ("GPTNeoXForCausalLM", self.decoder_fields(activation)),
+            Family::StableLm => ("StableLmForCausalLM", self.decoder_fields(activation)),
             Family::T5 => ("T5ForConditionalGeneration", self.t5_fields(activation)),
             Family::Bart => ("BartForConditionalGeneration", self.bart_fields(activation)),
             Family::MBart => ("MBartForConditionalGeneration", self.bart_fields(activation)),
@@ -177,6 +187,55 @@ impl Config {
             "bos_token_id": null,
             "eos_token_id": null,
         })
+    }
+
+    /// Returns the fields of the decoders like Llama. Each family reads its own keys among them.
+    fn decoder_fields(&self, activation: Option<&str>) -> Value {
+        let (block, layers) = (self.block(), self.layers());
+        let attention = &block.attention;
+        let words = attention.window.before.map(|before| before + 1);
+        let kind = if words.is_some() { SLIDING } else { FULL };
+        // The width that scores are divided by the root of, which some configs have as a whole number.
+        let scalar = attention.key_width as f64 * attention.score_divisor * attention.score_divisor;
+        let scalar = if scalar.fract() == 0.0 { json!(scalar as u64) } else { json!(scalar) };
+        let mut fields = json!({
+            "num_key_value_heads": attention.key_value_heads(),
+            "head_dim": attention.key_width,
+            "hidden_act": activation,
+            "rms_norm_eps": block.norm_form.epsilon,
+            "layer_norm_eps": block.norm_form.epsilon,
+            "rope_parameters": attention.rotary.map(|rotary| rotary_fields(rotary, attention.key_width)),
+            "attention_bias": attention.bias || attention.output_bias,
+            "use_qkv_bias": attention.bias,
+            "mlp_bias": block.forward_bias,
+            "use_parallel_residual": block.branches != Branches::Sequential,
+            "query_pre_attn_scalar": scalar,
+            "attn_logit_softcapping": attention.score_cap,
+            "final_logit_softcapping": self.architecture.logit_cap,
+            "sliding_window": words,
+            "use_sliding_window": words.is_some(),
+            "max_window_layers": 0,
+            "bos_token_id": null,
+            "eos_token_id": null,
+            "pad_token_id": null,
+        });
+        let own = match self.family {
+            Family::Gemma => json!({ "hidden_activation": activation }),
+            // A window is needed even where no layer has one.
+            Family::Gemma2 => json!({
+                "hidden_activation": activation,
+                "layer_types": vec![kind; layers],
+                "sliding_window": words.unwrap_or(self.positions()),
+            }),
+            // In spite of the name, 1 stands for a layer with rotary positions.
+            Family::SmolLm3 => json!({ "no_rope_layers": vec![1; layers], "layer_types": vec![kind; layers] }),
+            Family::Qwen3 => json!({ "layer_types": vec![kind; layers] }),
+            _ => json!({}),
+        };
+        if let (Value::Object(fields), Value::Object(own)) = (&mut fields, own) {
+            fields.extend(own);
+        }
+        fields
     }
 
     /// Returns the fields of T5 only, beside those of its encoder's sizes.
@@ -233,6 +292,43 @@ impl Config {
         let tensors = wanted(self, &self.architecture);
         tensors.iter().map(|&(_, rows, cols)| rows as u64 * cols as u64).sum()
     }
+}
+
+/// The decoders like Llama that are written, from the plainest on. Not Qwen2, for which transformers always takes a tokenizer of
+/// its own.
+pub const DECODERS: [Family; 9] = [
+    Family::Llama,
+    Family::Mistral,
+    Family::Qwen3,
+    Family::SmolLm3,
+    Family::StableLm,
+    Family::GptNeoX,
+    Family::Olmo2,
+    Family::Gemma,
+    Family::Gemma2,
+];
+
+/// Returns the value of `rope_parameters`, for heads of a width.
+fn rotary_fields(rotary: Rotary, width: usize) -> Value {
+    // Readers round the product with the width down.
+    const MIDDLE: f64 = 0.5;
+    let share = if rotary.width == width { 1.0 } else { (rotary.width as f64 + MIDDLE) / width as f64 };
+    let mut fields = json!({ "rope_theta": rotary.theta, "partial_rotary_factor": share, "rope_type": "default" });
+    let scaling = match rotary.scaling {
+        RotaryScaling::None => json!({}),
+        RotaryScaling::Linear(factor) => json!({ "rope_type": "linear", "factor": factor }),
+        RotaryScaling::Llama3 { factor, low, high, tokens } => json!({
+            "rope_type": "llama3",
+            "factor": factor,
+            "low_freq_factor": low,
+            "high_freq_factor": high,
+            "original_max_position_embeddings": tokens as u64,
+        }),
+    };
+    if let (Value::Object(fields), Value::Object(scaling)) = (&mut fields, scaling) {
+        fields.extend(scaling);
+    }
+    fields
 }
 
 /// Size of the shortest numbers that are read, in bytes.

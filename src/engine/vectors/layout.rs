@@ -539,9 +539,12 @@ pub(super) fn has_rows(sample: &[u8], is_whole: bool) -> bool {
     fit.is_some_and(|fit| 2 * fit.rows >= lines.len())
 }
 
-/// Returns whether one of the first lines is a word and `width` numbers.
+/// Returns whether one of the first lines is a word and `width` numbers, with decimal points or commas.
 pub(super) fn has_row(sample: &[u8], width: usize) -> bool {
     const LOOKED_AT: usize = 20;
-    let is_row = |line: &&[u8]| STYLES[0].word_of(line, width).is_some_and(|word| !word.is_empty());
-    lines(sample, false).iter().take(LOOKED_AT).any(is_row)
+    let is_row = |line: &[u8]| {
+        let spaced = STYLES.iter().filter(|style| style.separator.is_none());
+        spaced.filter_map(|style| style.word_of(line, width)).any(|word| !word.is_empty())
+    };
+    lines(sample, false).iter().take(LOOKED_AT).any(|line| is_row(line))
 }

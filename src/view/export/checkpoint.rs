@@ -1,5 +1,5 @@
-//! A lesson's trained model written as a model folder in the form of BERT or GPT-2, or of a [translator](super::translators)
-//! if it has a source, which transformers opens and attune reads back; or a pretrained model with the learner's changes, or
+//! A lesson's trained model written as a model folder in the form of BERT or GPT-2, of a [decoder](super::decoders) with rotary
+//! positions, or of a [translator](super::translators) if it has a source, which transformers opens and attune reads back; or a pretrained model with the learner's changes, or
 //! after further training.
 //!
 //! Words keep their ids. After them come the few special tokens that a tokenizer needs, with the zero vector that a
@@ -28,8 +28,9 @@ use attune_engine::pretrained::tokenizer::write::PADDING;
 use attune_engine::pretrained::tokenizer::{Tokenizer, TokenizerFiles};
 use attune_engine::pretrained::{Config, Family};
 
-use super::fault::ExportFault;
+use super::decoders;
 pub use super::fault::Unfit;
+use super::fault::{ExportFault, attention_alone};
 use super::translators;
 
 /// The bias of a class that is not an answer of the lesson: low enough never to be predicted, but not so low that
@@ -97,6 +98,15 @@ impl Checkpoint {
             }
             _ => learned(id, row, col).unwrap_or(0.0),
         };
+        // A gate that the lesson lacks is 1.
+        let gets_gate = decoders::gets_gate(&model.architecture, &self.config.architecture);
+        let entry = |id: TensorId, row: usize, col: usize| match id.name {
+            TensorName::GateWeights if gets_gate => entry(TensorName::HiddenWeights.of_block(id.block), row, col),
+            TensorName::GateBias if gets_gate => entry(TensorName::HiddenBias.of_block(id.block), row, col),
+            TensorName::HiddenWeights if gets_gate => 0.0,
+            TensorName::HiddenBias if gets_gate => 1.0,
+            _ => entry(id, row, col),
+        };
         // A source without these tensors of its own has the sentence's.
         let has = |id: TensorId| model.parameters.spec(id).is_some();
         let entry = |id: TensorId, row, col| {
@@ -147,13 +157,45 @@ pub fn form(lesson: &Lesson) -> Result<(Config, Readout), Vec<Unfit>> {
     if lesson.static_embedding.recording().is_some() {
         return Err(vec![Unfit::new(&["model"], "a recording, which has no weights", "a model with weights")]);
     }
-    let family = family(lesson).map_err(|unfit| vec![unfit])?;
+    let architecture = &lesson.model.architecture;
+    let family =
+        family(lesson).map_err(|unfit| [unfit].into_iter().chain(attention_alone(architecture)).collect::<Vec<_>>())?;
+    if decoders::is_of_today(architecture) {
+        return decoder(lesson).map(|config| (config, readout));
+    }
     let unfit = unfit(lesson, family);
     if !unfit.is_empty() {
         return Err(unfit);
     }
     let vocabulary = lesson.vocabulary().len() + family.special_pieces().len();
     Ok((Config { family, vocabulary, architecture: written(&lesson.model.architecture, family) }, readout))
+}
+
+/// Returns the config of a decoder with rotary positions.
+fn decoder(lesson: &Lesson) -> Result<Config, Vec<Unfit>> {
+    let architecture = &lesson.model.architecture;
+    if let Some(alone) = attention_alone(architecture) {
+        return Err(vec![alone]);
+    }
+    // All these families have the same pieces after the words.
+    let vocabulary = lesson.vocabulary().len() + Family::Llama.special_pieces().len();
+    let config = decoders::config(architecture, vocabulary)?;
+    let unfit: Vec<Unfit> = among_some_words(lesson).into_iter().chain(cut_words(lesson, config.family)).collect();
+    if unfit.is_empty() { Ok(config) } else { Err(unfit) }
+}
+
+/// Returns the finding of a lesson that chooses among some words, of a family without a bias that excludes the others.
+fn among_some_words(lesson: &Lesson) -> Option<Unfit> {
+    let is_among = matches!(&lesson.model.objective, Objective::MaskedWord { among, .. } if !among.is_empty());
+    is_among.then(|| Unfit::new(&["model", "objective"], "MaskedWord over some words", "all words"))
+}
+
+/// Returns the finding of a word that the written tokenizer would split.
+fn cut_words(lesson: &Lesson, family: Family) -> Option<Unfit> {
+    let word = cut_word(&lesson.vocabulary(), family).cloned()?;
+    let expected =
+        "words of letters and digits, with apostrophes only inside a word, which the tokenizer does not split";
+    Some(Unfit::new(&["corpus"], &format!("the word {word:?}"), expected))
 }
 
 /// Returns the family whose form may fit a lesson's own model, by its objective and its mask.
@@ -178,9 +220,7 @@ fn family(lesson: &Lesson) -> Result<Family, Unfit> {
 /// Lists the fields of a lesson that a family's form cannot express.
 fn unfit(lesson: &Lesson, family: Family) -> Vec<Unfit> {
     let architecture = &lesson.model.architecture;
-    let is_among = matches!(&lesson.model.objective, Objective::MaskedWord { among, .. } if !among.is_empty());
-    let objective = (is_among && family == Family::Gpt2)
-        .then(|| Unfit::new(&["model", "objective"], "MaskedWord over some words", "all words"));
+    let objective = among_some_words(lesson).filter(|_| family == Family::Gpt2);
     let has_source = architecture.has_source();
     let forms = forms_of_today(architecture).into_iter();
     let forms = forms.filter(|(field, _)| !has_source || !translators::has_field(field, architecture, family));
@@ -191,11 +231,7 @@ fn unfit(lesson: &Lesson, family: Family) -> Vec<Unfit> {
     let as_in =
         |unfit: Unfit| Unfit { expected: format!("{}, as in {}'s shape", unfit.expected, family.name()), ..unfit };
     let mut unfit: Vec<Unfit> = fields.chain(of_shape).map(as_in).collect();
-    if let Some(word) = cut_word(&lesson.vocabulary(), family) {
-        let expected = "words of letters and digits, with apostrophes only inside a word, which the tokenizer does \
-            not split";
-        unfit.push(Unfit::new(&["corpus"], &format!("the word {word:?}"), expected));
-    }
+    unfit.extend(cut_words(lesson, family));
     unfit
 }
 
@@ -266,9 +302,7 @@ fn of_block(architecture: &Architecture, family: Family) -> Vec<Unfit> {
     if block.norm != needed {
         unfit.push(Unfit::new(&["model", "norm"], norm(block.norm), norm(needed)));
     }
-    if block.feed_forward.is_none() {
-        unfit.push(Unfit::new(&["model", "feed_forward"], "none", "a number of hidden units"));
-    }
+    unfit.extend(attention_alone(architecture));
     let (readout, is_of_gpt2) = match architecture.readout {
         Readout::Tied => ("Tied", true),
         Readout::Linear => ("Linear", true),

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 
 use attune_core::lesson::issue::shown;
 use attune_core::lesson::places::FieldPath;
+use attune_engine::numerics::block::BlockConfig;
+use attune_engine::numerics::model::Architecture;
 
 /// The reason why an export failed.
 #[derive(Debug)]
@@ -14,8 +16,8 @@ pub enum ExportFault {
     Place { file: PathBuf, why: &'static str },
     /// The export would overwrite the lesson.
     Lesson,
-    /// The lesson has no vectors.
-    Vectors { lesson: PathBuf, error: io::Error },
+    /// The lesson does not have what the format holds.
+    Content { lesson: PathBuf, error: io::Error },
     /// The format cannot express the lesson's model.
     Form(Vec<Unfit>),
     /// A file could not be written.
@@ -28,7 +30,7 @@ impl fmt::Display for ExportFault {
             Self::Place { file, why } => write!(f, "the export cannot be written: {}: {why}", shown(file)),
             Self::Lesson => write!(f, "this is the lesson itself, which is never overwritten"),
             Self::Form(unfit) => write!(f, "{}", unfit.iter().map(Unfit::to_string).collect::<Vec<_>>().join("; ")),
-            Self::Vectors { lesson, error } => write!(f, "{}: {error}", shown(lesson)),
+            Self::Content { lesson, error } => write!(f, "{}: {error}", shown(lesson)),
             Self::Write { file, error } => write!(f, "{} cannot be written: {error}", shown(file)),
         }
     }
@@ -48,6 +50,17 @@ impl Unfit {
     pub(super) fn new(field: FieldPath, found: &str, expected: &str) -> Self {
         Self { field, found: found.to_owned(), expected: expected.to_owned() }
     }
+}
+
+/// Returns the finding of attention alone, which is the model of no family.
+pub(super) fn attention_alone(architecture: &Architecture) -> Option<Unfit> {
+    let forwards = |blocks: &[BlockConfig]| blocks.iter().any(|block| block.feed_forward.is_some());
+    let is_whole = |blocks: &[BlockConfig]| blocks.is_empty() || forwards(blocks);
+    let is_alone = !is_whole(&architecture.source_blocks) || !is_whole(&architecture.blocks);
+    is_alone.then(|| {
+        let found = "none: the model is attention alone, and no family of transformers is";
+        Unfit::new(&["model", "feed_forward"], found, "a number of hidden units")
+    })
 }
 
 impl fmt::Display for Unfit {

@@ -19,7 +19,7 @@ pub use super::format::Format;
 use super::markdown::{self, FileBeside};
 use super::page::Pictures;
 use super::vectors::{self, TableRows};
-use super::{ipynb, live_page, sheet_svg, web_page};
+use super::{ipynb, live_page, pytorch, sheet_svg, web_page};
 use crate::panels;
 
 /// Returns the rows of vectors that are exported by default, including those in sentences if the format can name rows.
@@ -70,6 +70,7 @@ impl ExportTarget {
         match self.format {
             Format::Vectors(format) => self.write_vectors(format, snapshot, usual_rows(format)),
             Format::Svg => self.write_picture(snapshot, &pictures.panels),
+            Format::Pytorch => self.write_model(snapshot),
             _ => self.write_page(snapshot, answered, pictures),
         }
     }
@@ -80,6 +81,15 @@ impl ExportTarget {
         let sheets = panels::sheets(panels, snapshot);
         self.put([], Box::new(|to| sheet_svg::write(&sheets, to)))?;
         Ok(self.written(What::Panels(panels.to_vec())))
+    }
+
+    /// Writes the model as a notebook of PyTorch.
+    fn write_model(&self, snapshot: &Snapshot) -> Result<WrittenFiles, ExportFault> {
+        let mut text = Vec::new();
+        let contents = pytorch::write(snapshot, &mut text)
+            .map_err(|error| ExportFault::Content { lesson: self.lesson.clone(), error })?;
+        self.put([], Box::new(|to| to.write_all(&text)))?;
+        Ok(self.written(What::Model(contents)))
     }
 
     /// Writes vectors of a lesson.
@@ -109,7 +119,7 @@ impl ExportTarget {
     }
 
     fn write_made(&self, to: VectorFormat, table: io::Result<Table<'_>>) -> Result<WrittenFiles, ExportFault> {
-        let table = table.map_err(|error| ExportFault::Vectors { lesson: self.lesson.clone(), error })?;
+        let table = table.map_err(|error| ExportFault::Content { lesson: self.lesson.clone(), error })?;
         self.write_table(to, &table)
     }
 
@@ -163,7 +173,7 @@ impl ExportTarget {
                     Vec::new()
                 })
             }
-            Format::Md | Format::Svg | Format::Vectors(_) => {
+            Format::Md | Format::Pytorch | Format::Svg | Format::Vectors(_) => {
                 markdown::write(snapshot, pictures, &self.beside_name(FILES), &mut text)
             }
         };
@@ -282,6 +292,7 @@ pub struct WrittenFiles {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum What {
     Panels(Vec<PanelName>),
+    Model(pytorch::Contents),
     Page {
         cells: usize,
         stages: usize,
@@ -321,6 +332,10 @@ impl fmt::Display for WrittenFiles {
             What::Panels(panels) => {
                 let titles: Vec<&str> = panels.iter().map(|panel| panel.title()).collect();
                 write!(f, "{file}: {}", titles.join(", "))
+            }
+            What::Model(pytorch::Contents { weights, compared }) => {
+                let (weights, compared) = (counted(*weights, "tensor"), counted(*compared, "tensor"));
+                write!(f, "{file}: the model with {weights}, and {compared} of the sentence to compare")
             }
             What::Page { cells, stages, beside: (pictures, folder), is_static } => {
                 let cells = counted(*cells, "cell");

@@ -11,6 +11,8 @@ pub enum Format {
     Html,
     Web,
     Md,
+    /// The model in Python, with its numbers.
+    Pytorch,
     /// Panels of the window, as one vector picture.
     Svg,
     /// Only the lesson's vectors.
@@ -65,7 +67,7 @@ impl FormatWords {
 }
 
 /// All formats, in the order of the menus.
-pub const FORMATS: [FormatWords; 13] = [
+pub const FORMATS: [FormatWords; 14] = [
     FormatWords::of(
         ExportTo::File(Format::Ipynb),
         ["Jupyter notebook", "ipynb", "ipynb"],
@@ -96,6 +98,14 @@ pub const FORMATS: [FormatWords; 13] = [
         "CommonMark with formulas between dollar signs, and a folder NAME_files with the pictures beside the file",
         "any editor",
         true,
+    ),
+    FormatWords::of(
+        ExportTo::File(Format::Pytorch),
+        ["PyTorch notebook", "pytorch", "torch.ipynb"],
+        "a Jupyter notebook in Python that builds the model in PyTorch, with its weights and equations, runs the sentence, \
+                and asserts the numbers that attune computed",
+        "Jupyter, VS Code, with torch",
+        false,
     ),
     FormatWords::of(
         ExportTo::File(Format::Svg),
@@ -149,7 +159,7 @@ pub const FORMATS: [FormatWords; 13] = [
     FormatWords::of(
         ExportTo::Checkpoint,
         ["Checkpoint", "checkpoint", ""],
-        "a folder with only the model, in the form of BERT or GPT-2",
+        "a folder with only the model, in the form of BERT, GPT-2, Llama or another family",
         "the transformers library and programs built on it; attune",
         false,
     ),
@@ -175,7 +185,7 @@ impl Format {
 
     /// Returns whether the format includes the notebook's cells, with pictures of the stage.
     pub fn is_page(self) -> bool {
-        !matches!(self, Self::Svg | Self::Vectors(_))
+        !matches!(self, Self::Pytorch | Self::Svg | Self::Vectors(_))
     }
 
     /// Returns whether pictures are needed for light and dark screens. A live page draws its own stage, and has

@@ -6,18 +6,19 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::Path;
 
-use attune_core::kernel::check::{AnswerMark, Graded};
+use attune_core::kernel::check::{AnswerMark, Graded, Task};
 use attune_core::lesson::issue::printable;
 use attune_engine::messages::{counted, counted_as};
+use serde_json::{Value, json};
 
 use super::page::Links;
-use super::{escaped, web_page};
+use super::shared_files::Parts;
+use super::{escaped, items, web_page};
 
 /// A class: the lesson's tasks, and the works in the order of the submissions.
 pub struct Class<'a> {
     pub title: &'a str,
-    /// The ids and questions of the tasks.
-    pub tasks: Vec<(&'a str, &'a str)>,
+    pub tasks: Vec<Task<'a>>,
     pub works: Vec<GradedWork>,
     /// Files that could not be read, each with the reason.
     pub unread: Vec<(String, String)>,
@@ -80,13 +81,30 @@ pub fn write_tsv(class: &Class<'_>, mut to: impl Write) -> io::Result<()> {
     to.flush()
 }
 
+/// Writes the works with their marks as one JSON object.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_json(class: &Class<'_>, mut to: impl Write) -> io::Result<()> {
+    let graded = |Graded { task, mark, tries }: &Graded| json!({ "task": task, "mark": shown(mark).word, "tries": tries, "feedback": feedback(mark) });
+    let work = |work: &GradedWork| {
+        let tasks: Vec<Value> = work.grades.iter().map(graded).collect();
+        let version = if work.is_of_another_version { "another" } else { "this" };
+        json!({ "file": work.file, "name": work.name, "minutes": work.minutes, "version": version, "tasks": tasks })
+    };
+    let works: Vec<Value> = class.works.iter().map(work).collect();
+    serde_json::to_writer_pretty(&mut to, &json!({ "lesson": class.title, "works": works }))?;
+    writeln!(to)?;
+    to.flush()
+}
+
 /// Characters with which spreadsheets begin a formula, including their full-width forms, and the quotation mark, which
 /// begins a text that may continue over tabs and lines.
 const SIGNS: [char; 9] = ['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}', '"'];
 
 /// Returns a field in one line that no spreadsheet reads as a formula or as several fields, and no terminal as a
 /// command. It does not change the writing direction of the text after it.
-fn field(text: &str) -> String {
+pub(super) fn field(text: &str) -> String {
     let line: String = text.split(|c: char| c.is_control() || c.is_whitespace()).collect::<Vec<_>>().join(" ");
     let line = printable(line.trim());
     if line.starts_with(SIGNS) { format!("'{line}") } else { line }
@@ -96,16 +114,19 @@ fn field(text: &str) -> String {
 ///
 /// # Errors
 /// If it cannot be written.
-pub fn write_html(class: &Class<'_>, mut to: impl Write) -> io::Result<()> {
+pub fn write_html(class: &Class<'_>, has_items: bool, mut to: impl Write) -> io::Result<()> {
     let title = escaped(class.title);
     write!(
         to,
         "{}<main>\n<h1>{title}: the class</h1>\n<p>{}, graded by the lesson's own checks.</p>\n",
-        web_page::head(&format!("{title}: the class"), web_page::POLICY, GRADES_STYLE),
+        web_page::head(&format!("{title}: the class"), Parts(None), None, &[GRADES_STYLE]),
         counted(class.works.len(), "submission"),
     )?;
     to.write_all(unread(class).as_bytes())?;
     to.write_all(common(class).as_bytes())?;
+    if has_items {
+        to.write_all(by_item(class).as_bytes())?;
+    }
     to.write_all(by_task(class).as_bytes())?;
     to.write_all(by_work(class).as_bytes())?;
     writeln!(to, "</main>\n</body>\n</html>")?;
@@ -128,12 +149,12 @@ fn unread(class: &Class<'_>) -> String {
 }
 
 /// A wrong answer that several works share, or the feedback on it.
-struct Mistake<'a> {
+pub(super) struct Mistake<'a> {
     task: usize,
-    said: &'a str,
+    pub said: &'a str,
     /// Whether the text is an error message, which may contain the learner's own text.
     is_fault: bool,
-    count: usize,
+    pub count: usize,
 }
 
 impl Mistake<'_> {
@@ -153,7 +174,7 @@ impl Class<'_> {
     }
 
     /// Lists the mistakes in the answers to a task, the most common first.
-    fn mistakes(&self, task: usize) -> Vec<Mistake<'_>> {
+    pub(super) fn mistakes(&self, task: usize) -> Vec<Mistake<'_>> {
         let mut counts: BTreeMap<(&str, bool), usize> = BTreeMap::new();
         for mark in self.marks(task).filter(|mark| !feedback(mark).is_empty()) {
             *counts.entry((feedback(mark), matches!(mark, AnswerMark::Failed(_)))).or_default() += 1;
@@ -177,17 +198,39 @@ fn common(class: &Class<'_>) -> String {
         return String::new();
     }
     let line = |mistake: &Mistake<'_>| {
-        let (number, id) = (mistake.task + 1, escaped(class.tasks[mistake.task].0));
+        let (number, id) = (mistake.task + 1, escaped(class.tasks[mistake.task].id));
         let (said, count) = (mistake.html(), mistake.count);
         format!("<li><b>{count} ×</b><div>{said}<a href=\"#task-{number}\">{number} · {id}</a></div></li>")
     };
     format!("<h2>Common mistakes</h2>\n<ul class=\"mistakes\">{}</ul>\n", mistakes.iter().map(line).collect::<String>())
 }
 
+/// Returns a table with the figures of each task.
+fn by_item(class: &Class<'_>) -> String {
+    let heads = ["task", "answered", "right", "difficulty", "discrimination"]
+        .map(|head| format!("<th scope=\"col\">{head}</th>"));
+    let row = |(place, item): (usize, &items::ItemFigures<'_>)| {
+        let (number, id) = (place + 1, escaped(item.task));
+        let [difficulty, discrimination] = [item.difficulty, item.discrimination].map(items::figure);
+        format!(
+            "<tr><th scope=\"row\"><a href=\"#task-{number}\">{number} · {id}</a></th><td>{}</td><td>{}</td>\
+             <td>{difficulty}</td><td>{discrimination}</td></tr>\n",
+            item.answered, item.right
+        )
+    };
+    let rows: String = items::figures(class).iter().enumerate().map(row).collect();
+    format!(
+        "<h2>Items</h2>\n<div class=\"scroll\"><table class=\"works\">\n<thead><tr>{}</tr></thead>\n<tbody>\n{rows}</tbody>\
+         </table></div>\n<p class=\"note\">Difficulty: the share of right answers among those given. Discrimination: the \
+         point-biserial correlation with the number of other tasks that are right.</p>\n",
+        heads.concat()
+    )
+}
+
 /// Lists each task with its results and common mistakes.
 fn by_task(class: &Class<'_>) -> String {
     let mut text = String::from("<h2>Tasks</h2>\n");
-    for (place, (id, ask)) in class.tasks.iter().enumerate() {
+    for (place, Task { id, ask, .. }) in class.tasks.iter().enumerate() {
         let all = class.marks(place).count();
         let counts = [("right", "right"), ("wrong", "wrong"), ("open", "not answered"), ("other", "not graded")]
             .map(|(of, words)| (class.marks(place).filter(|mark| shown(mark).class == of).count(), of, words));
@@ -220,7 +263,7 @@ fn by_task(class: &Class<'_>) -> String {
 
 /// Returns a table with a row for each work and a column for each task.
 fn by_work(class: &Class<'_>) -> String {
-    let heads = class.tasks.iter().enumerate().map(|(place, (id, _))| {
+    let heads = class.tasks.iter().enumerate().map(|(place, Task { id, .. })| {
         let (number, id) = (place + 1, escaped(id));
         format!("<th scope=\"col\"><a href=\"#task-{number}\" title=\"{id}\" aria-label=\"{number}, {id}\">{number}</a></th>")
     });

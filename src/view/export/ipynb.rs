@@ -29,7 +29,7 @@ const ATTACHMENT: &str = "attachment:";
 ///
 /// # Errors
 /// If it cannot be written.
-pub fn write(snapshot: &Snapshot, pictures: &Pictures, mut to: impl Write) -> io::Result<()> {
+pub fn write(snapshot: &Snapshot, pictures: &Pictures, to: impl Write) -> io::Result<()> {
     let page = Page::of(snapshot, &pictures.panels);
     let words = MarkdownWriter::new(pictures, ATTACHMENT);
     let mut cells = Cells { cells: Vec::new(), ids: BTreeSet::new(), pictures, words };
@@ -43,21 +43,22 @@ pub fn write(snapshot: &Snapshot, pictures: &Pictures, mut to: impl Write) -> io
         cells.words("model", &json!({}));
     }
     cells.notes();
-    let notebook = json!({
-        "cells": cells.cells,
-        "metadata": {
-            "title": page.title,
-            "attune": { "lesson": page.lesson, "seed": page.seed, "version": env!("CARGO_PKG_VERSION") },
-            "kernelspec": { "name": "attune", "display_name": "attune (Rhai)", "language": "rhai" },
-            // Rhai's keywords are nearly those of Rust, which every highlighter supports.
-            "language_info": {
-                "name": "rhai", "file_extension": ".rhai", "mimetype": "text/x-rhai",
-                "codemirror_mode": "rust", "pygments_lexer": "rust",
-            },
+    let metadata = json!({
+        "title": page.title,
+        "attune": { "lesson": page.lesson, "seed": page.seed, "version": env!("CARGO_PKG_VERSION") },
+        "kernelspec": { "name": "attune", "display_name": "attune (Rhai)", "language": "rhai" },
+        // Rhai's keywords are nearly those of Rust, which every highlighter supports.
+        "language_info": {
+            "name": "rhai", "file_extension": ".rhai", "mimetype": "text/x-rhai",
+            "codemirror_mode": "rust", "pygments_lexer": "rust",
         },
-        "nbformat": 4,
-        "nbformat_minor": 5,
     });
+    write_cells(&metadata, &cells.cells, to)
+}
+
+/// Writes the file of a notebook.
+pub(super) fn write_cells(metadata: &Value, cells: &[Value], mut to: impl Write) -> io::Result<()> {
+    let notebook = json!({ "cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5 });
     // Formatted as Jupyter itself does: keys sorted, indented by one space.
     notebook.serialize(&mut Serializer::with_formatter(&mut to, PrettyFormatter::with_indent(b" ")))?;
     writeln!(to)?;
@@ -181,7 +182,7 @@ fn output(output: &OutputModel, pictures: &Pictures) -> Value {
 }
 
 /// Splits a text into lines, as the format stores it.
-fn lines(text: &str) -> Vec<&str> {
+pub(super) fn lines(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').collect()
 }
 

@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use attune_core::lesson::glossary::Term;
 use attune_core::lesson::links::TextLink;
 
+use super::plain;
+
 /// The pages of a site that can be linked to; none for a page on its own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Links {
@@ -49,10 +51,18 @@ impl Links {
     pub fn address(&self, url: &str) -> Option<String> {
         match TextLink::read(url) {
             Some(Ok(TextLink::Lesson(id))) => self.lesson(&id),
+            Some(Ok(TextLink::Place { lesson, cell })) => {
+                Some(format!("{}#{}", self.lesson(&lesson)?, section_id(&cell)))
+            }
             Some(_) => None,
             None => is_safe_link(url).then(|| url.to_owned()),
         }
     }
+}
+
+/// Returns the id of a cell's section on a page.
+pub(super) fn section_id(cell: &str) -> String {
+    plain(&format!("cell-{}", cell.replace(char::is_whitespace, "-")))
 }
 
 /// Returns whether a link leads to the web and cannot run anything.

@@ -101,6 +101,9 @@ impl<'a> MarkdownWriter<'a> {
                 let items: Vec<Event<'_>> = choices.iter().enumerate().flat_map(item).collect();
                 self.block(&element(Tag::List(None), items));
             }
+            PageItem::Reasons { reasons, chosen } => {
+                chosen.and_then(|chosen| reasons.get(chosen)).into_iter().for_each(|reason| self.item(reason));
+            }
             PageItem::Details { summary, items } => self.note(summary, items),
             PageItem::Panel(sheet) => self.panel(sheet),
             PageItem::Gate { caption } => {

@@ -7,22 +7,24 @@
 //! | [`ipynb`] | a page as a Jupyter notebook |
 //! | [`web_page`] | a page as one HTML file without scripts |
 //! | [`live_page`] | the same with the running model |
-//! | [`site`] | a whole course of live pages, with a front page |
+//! | [`site`] | a whole course of live pages, with a front page and the files that they share |
 //! | [`figures`] | tables, rankings and plots, for all of these |
 //! | [`sheet_html`], [`sheet_svg`] | panels on a page, and as a vector picture |
+//! | [`pytorch`] | a model as a Python notebook that builds it in PyTorch and asserts its numbers |
 //! | [`vectors`] | vectors for the Embedding Projector |
 //! | [`trace`] | every tensor of a forward pass as JSON |
 //! | [`evidence`] | maps, splits of scores, measures of words, and heads over texts, as tables and JSON |
-//! | [`checkpoint`] | a lesson's model as a folder in the form of BERT or GPT-2 |
+//! | [`checkpoint`] | a lesson's model as a folder in the form of a family of transformers |
 //! | [`work_file`] | a learner's work, to hand in, to share or to open as a copy; and lists of sentences with a common
 //! word |
-//! | [`grades`] | the grades of a class |
+//! | [`grades`], [`items`] | the grades of a class, and the figures of each task |
 //! | [`format`](mod@format) | the list of formats |
 //! | [`file`](mod@file) | the files of an export, which are written all or not at all |
 //!
 //! Content of a lesson or an output is never trusted: it is written as text, and never as markup or a script.
 
 pub mod checkpoint;
+mod decoders;
 mod events;
 pub mod evidence;
 mod fault;
@@ -31,12 +33,15 @@ pub mod file;
 pub mod format;
 pub mod grades;
 pub mod ipynb;
+pub mod items;
 mod links;
 pub mod live_page;
 pub mod markdown;
 pub mod page;
 mod prose;
+pub mod pytorch;
 pub mod recording;
+mod shared_files;
 pub mod sheet_html;
 pub mod sheet_svg;
 pub mod site;

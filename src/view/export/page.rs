@@ -20,7 +20,7 @@ use super::prose::LessonProse;
 use crate::panels;
 use crate::sheet::Sheet;
 use crate::view_model::labels::ends;
-use crate::view_model::notebook::turned;
+use crate::view_model::notebook::{shown_choices, turned};
 use crate::view_model::output::{OutputModel, full};
 
 /// A notebook, from top to bottom.
@@ -51,9 +51,14 @@ pub enum PageItem<'a> {
     Stage(StageCell<'a>),
     Slider(PageSlider<'a>),
     Choices {
-        choices: &'a [String],
+        choices: Vec<String>,
         chosen: Option<usize>,
         right: Option<usize>,
+    },
+    /// Why each choice is right or wrong; a page shows the reason for the chosen one.
+    Reasons {
+        reasons: Vec<PageItem<'a>>,
+        chosen: Option<usize>,
     },
     /// Content that opens on demand.
     Details {
@@ -281,20 +286,26 @@ fn prediction<'a>(predict: &'a Predict, shown: &'a CellSnapshot) -> Vec<PageItem
         Answer::Predict { chosen, is_locked } => (chosen, is_locked),
         _ => (None, false),
     };
-    let choices = &predict.choices[..];
+    let shown_choices = shown_choices(predict, shown);
+    let place_of = |index: Option<usize>| shown_choices.iter().position(|(of, _)| Some(*of) == index);
+    let choices: Vec<String> = shown_choices.iter().map(|(_, words)| words.clone()).collect();
+    let chosen = place_of(chosen);
     let mut items = vec![
         PageItem::Label("Predict"),
         markdown(&predict.ask, shown),
-        PageItem::Choices { choices, chosen, right: None },
+        PageItem::Choices { choices: choices.clone(), chosen, right: None },
     ];
     // The answer is shown only after the learner has given one.
     let Some(run) = shown.run.as_deref().filter(|_| is_locked) else { return items };
     let right = match run.verdict {
-        Some(Verdict::Prediction { right }) => Some(right),
+        Some(Verdict::Prediction { right }) => place_of(Some(right)),
         _ => None,
     };
     let mut answer: Vec<PageItem<'_>> = note(shown).map(|note| PageItem::Line(note.to_owned())).into_iter().collect();
     answer.push(PageItem::Choices { choices, chosen, right });
+    let reasons = shown_choices.iter().filter_map(|(index, _)| predict.reasons.get(*index));
+    let reasons: Vec<PageItem<'_>> = reasons.map(|reason| markdown(reason, shown)).collect();
+    answer.push(PageItem::Reasons { reasons, chosen });
     if !run.outputs.is_empty() || run.fault.is_some() {
         let outputs = OutputModel::all(&predict.shows, &run.outputs);
         let shows = plain_code(&predict.shows);

@@ -15,7 +15,7 @@ use attune_engine::numerics::activation::Activation;
 use attune_engine::numerics::attention::distances::DistanceBuckets;
 use attune_engine::numerics::attention::{AttentionConfig, HeadMode, Mask, Rotary, Window};
 use attune_engine::numerics::block::{BlockConfig, Branches, Norm};
-use attune_engine::numerics::model::activations::{Interventions, Patch};
+use attune_engine::numerics::model::activations::{Activations, Interventions, Patch};
 use attune_engine::numerics::model::{Architecture, Pooling, Readout};
 use attune_engine::numerics::norm::{NORM_EPSILON, NormForm, NormKind};
 use attune_engine::numerics::positions::Positions;
@@ -372,17 +372,53 @@ struct Tensors<'a> {
     space: &'a StaticSpace,
 }
 
-impl Tensors<'_> {
-    /// Adds all traced tensors of a block or of a head.
-    fn traced<M: SerializeMap>(&self, map: &mut M, owner: Owner, place: &str) -> Result<(), M::Error> {
-        for quantity in Quantity::ALL {
-            let matrix = quantity.matrix(&self.sentence.activations, owner);
-            if let (Some(name), Some(matrix)) = (quantity.definition().trace, matrix) {
-                map.serialize_entry(&format!("{name}[{place}]"), &tensor(matrix))?;
-            }
-        }
-        Ok(())
+/// Returns the tensors of a pass by their names in the trace.
+pub(super) fn matrices<'a>(sentence: &'a SentenceSnapshot, space: &StaticSpace) -> Vec<(String, Cow<'a, Matrix<f32>>)> {
+    let activations = &sentence.activations;
+    let mut all: Vec<(String, Cow<'a, Matrix<f32>>)> = Vec::new();
+    let mut add = |name: String, matrix: Option<&'a Matrix<f32>>| {
+        all.extend(matrix.map(|matrix| (name, Cow::Borrowed(matrix))));
+    };
+    if let Some(source) = &activations.source {
+        add("embedded[source]".to_owned(), source.embedded.as_deref());
+        add("X[source]".to_owned(), Some(&source.input));
     }
+    add("embedded".to_owned(), activations.embedded.as_deref());
+    add("X".to_owned(), Some(&activations.input));
+    for (number, block) in activations.blocks.iter().enumerate() {
+        for (name, matrix) in traced(activations, Owner::Block(number)) {
+            add(format!("{name}[block {number}]"), Some(matrix));
+        }
+        let inner = [("normed", &block.normed), ("attended", &block.attended), ("hidden", &block.hidden)];
+        inner.into_iter().for_each(|(name, matrix)| add(format!("{name}[block {number}]"), matrix.as_ref()));
+    }
+    for head in 0..activations.heads().count() {
+        traced(activations, Owner::Head(head)).for_each(|(name, matrix)| add(format!("{name}[{head}]"), Some(matrix)));
+    }
+    add("output[source]".to_owned(), activations.source.as_ref().map(|source| &*source.memory));
+    add("output".to_owned(), Some(&activations.output));
+    add("logits".to_owned(), Some(&sentence.answers.logits));
+    let of_source = sentence.source.as_deref().map(|tokens| ("E[source]", tokens));
+    let statics = of_source.into_iter().chain([("E[tokens]", &sentence.tokens[..])]);
+    let statics = statics.map(|(name, tokens)| (name.to_owned(), Cow::Owned(static_vectors(tokens, space))));
+    statics.collect::<Vec<_>>().into_iter().chain(all).collect()
+}
+
+/// Returns the traced tensors of a block or of a head.
+fn traced(activations: &Activations<f32>, owner: Owner) -> impl Iterator<Item = (&'static str, &Matrix<f32>)> {
+    let traced = Quantity::ALL.iter().filter_map(|quantity| Some((quantity.definition().trace?, quantity)));
+    traced.filter_map(move |(name, quantity)| Some((name, quantity.matrix(activations, owner)?)))
+}
+
+/// Returns the static vectors of tokens; a token without a word has the zero vector.
+fn static_vectors(tokens: &[Token], space: &StaticSpace) -> Matrix<f32> {
+    let mut vectors = Matrix::zeros(tokens.len(), space.vectors.cols());
+    for (row, token) in tokens.iter().enumerate() {
+        if let Some(word) = token.word {
+            vectors.row_mut(row).copy_from_slice(&space.vectors.row(word));
+        }
+    }
+    vectors
 }
 
 impl Serialize for Tensors<'_> {
@@ -390,38 +426,10 @@ impl Serialize for Tensors<'_> {
         let Self { sentence, space, .. } = self;
         let activations = &sentence.activations;
         let mut map = serializer.serialize_map(None)?;
-        let nothing = vec![0.0; space.vectors.cols()];
-        let vector = |token: &Token| token.word.map_or(Cow::Borrowed(&nothing[..]), |word| space.vectors.row(word));
-        let static_of = |tokens: &'_ [Token]| Tensor {
-            shape: vec![tokens.len(), nothing.len()],
-            rows: tokens.iter().map(vector).collect::<Vec<_>>(),
-        };
-        if let (Some(words), Some(source)) = (&sentence.source, &activations.source) {
-            map.serialize_entry("E[source]", &static_of(words))?;
-            if let Some(embedded) = &source.embedded {
-                map.serialize_entry("embedded[source]", &tensor(embedded))?;
-            }
-            map.serialize_entry("X[source]", &tensor(&source.input))?;
+        for (name, matrix) in matrices(sentence, space) {
+            map.serialize_entry(&name, &tensor(&matrix))?;
         }
-        map.serialize_entry("E[tokens]", &static_of(&sentence.tokens))?;
-        if let Some(embedded) = &activations.embedded {
-            map.serialize_entry("embedded", &tensor(embedded))?;
-        }
-        map.serialize_entry("X", &tensor(&activations.input))?;
-        for (number, block) in activations.blocks.iter().enumerate() {
-            self.traced(&mut map, Owner::Block(number), &format!("block {number}"))?;
-            let inner = [("normed", &block.normed), ("attended", &block.attended), ("hidden", &block.hidden)];
-            for (name, matrix) in inner {
-                if let Some(matrix) = matrix {
-                    map.serialize_entry(&format!("{name}[block {number}]"), &tensor(matrix))?;
-                }
-            }
-        }
-        for (h, head) in activations.heads().enumerate() {
-            self.traced(&mut map, Owner::Head(h), &h.to_string())?;
-            if !self.has_contributions {
-                continue;
-            }
+        for (h, head) in activations.heads().enumerate().filter(|_| self.has_contributions) {
             let (block, _, own) = self.architecture.head(h);
             let contributions = &sentence.contributions[block];
             let (queries, keys) = (head.weights.rows(), contributions.keys());
@@ -432,11 +440,6 @@ impl Serialize for Tensors<'_> {
             let shape = vec![queries, keys, activations.output.cols()];
             map.serialize_entry(&format!("contributions[{h}]"), &Tensor { shape, rows: terms })?;
         }
-        if let Some(source) = &activations.source {
-            map.serialize_entry("output[source]", &tensor(&source.memory))?;
-        }
-        map.serialize_entry("output", &tensor(&activations.output))?;
-        map.serialize_entry("logits", &tensor(&sentence.answers.logits))?;
         map.end()
     }
 }

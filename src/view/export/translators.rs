@@ -13,7 +13,7 @@ use attune_engine::numerics::positions::{PositionRows, Positions};
 use attune_engine::pretrained::Family;
 
 use super::checkpoint::{Flag, differing};
-use super::fault::Unfit;
+use super::fault::{Unfit, attention_alone};
 
 /// Rows of learned positions before that of the first token, in BART and mBART.
 const FIRST_ROW: usize = 2;
@@ -98,9 +98,7 @@ fn of_both(architecture: &Architecture, family: Family) -> Vec<Unfit> {
     if architecture.readout != Readout::Tied {
         unfit.push(Unfit::new(&["model", "readout"], "another readout", "Tied"));
     }
-    if cross.feed_forward.is_none() || source.feed_forward.is_none() {
-        unfit.push(Unfit::new(&["model", "feed_forward"], "none", "a number of hidden units"));
-    }
+    unfit.extend(attention_alone(architecture));
     if alike(source) != alike(cross) {
         let found = "layers of another form than the target's";
         unfit.push(Unfit::new(&["model", "source"], found, "other numbers of layers, heads or hidden units only"));

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use super::attention::{legend, sinks};
+use super::head_tables;
+use super::over_texts;
 use crate::sheet::control::{Button, Copied, Copy, Look, Menu, Shared};
 use crate::sheet::grid::short;
 use crate::sheet::{Ask, Choice, Chosen, Control, HeadOrder, Item, Text, Tile, Tiles, Tone};
@@ -16,12 +18,16 @@ const MARKED: usize = 5;
 const LISTED: usize = 3;
 
 pub fn items(models: &Models, chosen: &Chosen) -> Option<Vec<Item>> {
+    if chosen.over_texts {
+        return over_texts::items(models, chosen);
+    }
     let heads = models.get::<AllHeadsModel>()?.content.clone();
     if heads.heads.is_empty() {
         return Some(Vec::new());
     }
     let words = chosen.measure.words();
-    let mut items = vec![Item::Controls(controls(&heads, chosen)), Item::Scrolls];
+    let mut items =
+        vec![Item::Controls(over_texts::choice(false).into()), Item::Controls(controls(&heads, chosen)), Item::Scrolls];
     items.push(Item::soft(format!("{}. {} ({}).", words.meaning, words.formula, words.source)));
     let lacks_lengths = chosen.reading.is_added && !heads.heads.iter().all(|head| head.cells.has_lengths());
     if lacks_lengths {
@@ -48,7 +54,10 @@ pub fn items(models: &Models, chosen: &Chosen) -> Option<Vec<Item>> {
     };
     let summary = "Strongest heads by each measure";
     items.push(Item::Details { summary, items: HeadMeasure::ALL.into_iter().map(of_each).collect() });
+    let head = chosen.head.or_else(|| heads.strongest(chosen.measure, 1).first().copied());
+    items.extend(head.and_then(|head| head_tables::items(models, head)).unwrap_or_default());
     items.extend(sinks(&heads.sinks));
+    items.extend(over_texts::details(models, chosen));
     Some(items)
 }
 

@@ -1,9 +1,17 @@
 //! *Answers*: what the model answers, and what it has written.
 
-use crate::sheet::{Bars, Chosen, Item, Table, TableCell};
-use crate::view_model::Models;
+use std::sync::Arc;
+
+use attune_core::kernel::evidence::words::Words;
+use attune_engine::numerics::evidence::words::WordMeasure;
+
+use crate::sheet::control::{Button, Menu};
+use crate::sheet::{Ask, Bars, Cells, Choice, Chosen, Control, Grid, Grids, Item, Scale, Table, TableCell, Text, Tone};
 use crate::view_model::answers::{AnswerRow, AnswersModel, AnswersWriting};
+use crate::view_model::asked::AskedState;
 use crate::view_model::output::{RankingModel, RankingRow};
+use crate::view_model::word_measures::WordMeasures;
+use crate::view_model::{Models, number};
 
 /// Answers of each word in the table of all words.
 const OF_WORD: usize = 3;
@@ -20,7 +28,128 @@ pub fn items(models: &Models, _: &Chosen) -> Option<Vec<Item>> {
         items.push(Item::text(format!("{}{}", written.before, written.text)));
         items.push(Item::soft(&*written.said));
     }
+    if let Some(measures) = models.get::<WordMeasures>()
+        && let AskedState::Found(words) = &measures.state
+    {
+        items.extend(of_words(&measures, words));
+    }
     Some(items)
+}
+
+/// The title of the measures of which word mattered.
+pub const WHICH: &str = "Which word mattered?";
+
+/// Returns the measures of which word mattered for an answer, with the button that computes them.
+pub fn word_items(models: &Models, chosen: &Chosen) -> Option<Vec<Item>> {
+    let measures = models.get::<WordMeasures>()?;
+    let (name, hint) = match &measures.state {
+        AskedState::Refused(why) => return Some(vec![Item::soft(why)]),
+        AskedState::Running(_) => ("Stop", "Ends the work and removes it"),
+        _ => ("Measure", "Computes ten measures of which word mattered for this answer; they need not agree"),
+    };
+    let button = Button::new(name, hint, Ask::Command(measures.command(chosen.answer)));
+    let mut items = vec![Item::Controls(vec![
+        Control::Words(Text::toned(WHICH, Tone::Plain)),
+        Control::Button(button.named(format!("{name} which word mattered"))),
+        Control::Words(Text::toned(measures.state.progress().unwrap_or_default(), Tone::Soft)),
+    ])];
+    match &measures.state {
+        AskedState::Found(words) => {
+            items.push(Item::Controls(arcs(words, chosen)));
+            items.push(Item::Scrolls);
+            items.extend(of_words(&measures, words));
+        }
+        _ => items.push(Item::soft(
+            "Attention says where a head looks, not what the answer depends on. Ten measures of it stand here side by side: by \
+             weights, by gradients, and by words that nobody can read.",
+        )),
+    }
+    Some(items)
+}
+
+/// Returns the choice of what the arcs of the sentence show.
+fn arcs(words: &Words, chosen: &Chosen) -> Vec<Control> {
+    let option = |title: String, hint: &str, measure: Option<WordMeasure>| {
+        let is_on = chosen.word_measure == measure;
+        Control::Button(
+            Button::option(&*title, hint, is_on, Choice::WordMeasure(measure)).named(format!("Arcs by {title}")),
+        )
+    };
+    let weights = option("weights".to_owned(), "The arcs of the sentence show attention weights", None);
+    let measures =
+        words.table.measures.iter().map(|(measure, _)| option(measure.title(), measure.means(), Some(*measure)));
+    let now = chosen.word_measure.map_or_else(|| "weights".to_owned(), WordMeasure::title);
+    let menu = Menu {
+        label: now,
+        name: "Arcs of the sentence".to_owned(),
+        hint: "What the arcs over the stage show for this answer: weights, or one of the measures".to_owned(),
+        width: Some(ARCS_WIDTH),
+        controls: [weights].into_iter().chain(measures).collect(),
+    };
+    vec![Control::Words(Text::toned("Arcs:", Tone::Plain)), Control::Menu(menu)]
+}
+
+/// Width of the list of measures.
+const ARCS_WIDTH: f32 = 130.0;
+
+fn of_words(measures: &WordMeasures, words: &Words) -> Vec<Item> {
+    let Words { place, answer, against, table, .. } = words;
+    let at = measures.label(*place);
+    let mut items = vec![
+        Item::text(format!(
+            "“{answer}” against “{against}” at “{at}”: a difference of logits of {}; without any word it is {}.",
+            number(table.difference),
+            number(table.nothing)
+        )),
+        Item::text(measures.parting(words)),
+        Item::Table(measure_table(measures, words)),
+    ];
+    items.extend(
+        table
+            .direct_rest
+            .map(|rest| Item::small(format!("direct: all other terms of the difference add {}.", number(rest)))),
+    );
+    items.push(Item::Grids(Grids {
+        grids: vec![correlations(words)],
+        as_lines: false,
+        legend: "Correlation of the ranks of two measures (Spearman), over the words of the text: 1 ranks alike, 0 has nothing \
+                 in common."
+            .to_owned(),
+    }));
+    let about =
+        table.measures.iter().map(|(measure, _)| Item::small(format!("{}: {}.", measure.title(), measure.means())));
+    items.push(Item::Details { summary: "What the measures are", items: about.collect() });
+    items
+}
+
+fn measure_table(measures: &WordMeasures, words: &Words) -> Table {
+    let of = &words.table.measures;
+    let value = |values: &[f64], place: usize| {
+        let value = values.get(place).copied();
+        TableCell { words: value.map_or_else(String::new, number), value, entry: None }
+    };
+    let row = |place: usize| {
+        let values = of.iter().map(|(_, values)| value(values, place));
+        [TableCell::words(measures.label(place))].into_iter().chain(values).collect()
+    };
+    Table {
+        caption: WHICH.to_owned(),
+        columns: ["word".to_owned()].into_iter().chain(of.iter().map(|(measure, _)| measure.title())).collect(),
+        rows: (0..words.tokens.len()).map(row).collect(),
+    }
+}
+
+fn correlations(words: &Words) -> Grid {
+    let names: Arc<[String]> = words.table.measures.iter().map(|(measure, _)| measure.title()).collect();
+    let values = words.spearman.iter().flatten().map(|value| value.map(|value| value as f32)).collect();
+    Grid {
+        title: "Do the measures rank alike?".to_owned(),
+        rows: names.clone(),
+        cols: names,
+        cells: Cells::Numbers { values, entries: Vec::new() },
+        scale: Scale::Signed { full: 1.0 },
+        marked: Vec::new(),
+    }
 }
 
 fn bars(row: &AnswerRow) -> Bars {

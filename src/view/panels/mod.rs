@@ -1,14 +1,17 @@
 //! Panels as sheets: a function for each, from the models of a snapshot and what the viewer has chosen to what is shown.
 //!
 //! A new panel is a file here, with its line in [`PANELS`], and its name in `core/lesson/schema/panels.rs`: window, exports and the
-//! tables of the documentation have it then. The notebook, the stage and the steps are pictures of their own, and no sheets.
+//! tables of the documentation have it then. The notebook and the stage are pictures of their own, and no sheets.
 
 mod all_heads;
-mod answers;
+pub mod answers;
 pub mod attention;
 mod axes;
+mod head_tables;
 pub mod intervene;
 mod meaning;
+mod over_texts;
+pub mod step;
 mod train;
 mod variables;
 mod weights;
@@ -30,6 +33,7 @@ pub type MakeItems = fn(&Models, &Chosen) -> Option<Vec<Item>>;
 /// The panels that are sheets, in the order of the window.
 pub const PANELS: &[(PanelName, MakeItems)] = &[
     (PanelName::Attention, attention::items),
+    (PanelName::Step, step::items),
     (PanelName::Intervene, intervene::items),
     (PanelName::Meaning, meaning::items),
     (PanelName::Weights, weights::items),
@@ -120,8 +124,8 @@ mod tests {
     #[test]
     fn a_name_that_no_panel_has_is_answered_with_the_nearest_and_with_all() {
         let said = named("atention").unwrap_err();
-        assert!(said.contains("do you mean attention? The panels are attention, intervene, "), "{said}");
+        assert!(said.contains("do you mean attention? The panels are attention, step, "), "{said}");
         assert!(named("x").unwrap_err().starts_with("there is no such panel. The panels are attention, "));
-        assert!(named("step").unwrap_err().starts_with("the panel step is a picture of its own"));
+        assert!(named("stage").unwrap_err().starts_with("the panel stage is a picture of its own"));
     }
 }

@@ -18,6 +18,13 @@ pub enum Ask {
     Choose(Choice),
     /// A head alone, in front in *Attention*.
     OpenHead(usize),
+    /// A dialog for a file of texts, over which all heads are measured.
+    ChooseTexts,
+    /// A text on the stage, with a head chosen.
+    OpenText {
+        text: String,
+        head: usize,
+    },
 }
 
 /// A control, or words among controls.

@@ -133,13 +133,22 @@ pub struct WrittenText {
     pub rows_label: String,
 }
 
+/// The kinds of choice among next words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WritingSearch {
+    Likeliest,
+    Drawn,
+    Beams,
+}
+
 /// The learner's choices for generating words.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WritingPlan {
     /// The number of words at once.
     pub count: usize,
-    /// Whether words are drawn by their probability, instead of taking the most likely one.
-    pub draws: bool,
+    pub search: WritingSearch,
+    /// The number of beams of a search with several.
+    pub beams: usize,
     pub temperature: f64,
     /// Whether only the most likely words are drawn from, and how many.
     pub top_k: (bool, usize),
@@ -149,7 +158,14 @@ pub struct WritingPlan {
 
 impl Default for WritingPlan {
     fn default() -> Self {
-        Self { count: 6, draws: false, temperature: 1.0, top_k: (false, 10), top_p: (false, 0.9) }
+        Self {
+            count: 6,
+            search: WritingSearch::Likeliest,
+            beams: 2,
+            temperature: 1.0,
+            top_k: (false, 10),
+            top_p: (false, 0.9),
+        }
     }
 }
 
@@ -160,7 +176,11 @@ impl WritingPlan {
             top_k: self.top_k.0.then_some(self.top_k.1),
             top_p: self.top_p.0.then_some(self.top_p.1),
         };
-        let choice = if self.draws { NextWordChoice::Sampled(sampling) } else { NextWordChoice::Greedy };
+        let choice = match self.search {
+            WritingSearch::Likeliest => NextWordChoice::Greedy,
+            WritingSearch::Drawn => NextWordChoice::Sampled(sampling),
+            WritingSearch::Beams => NextWordChoice::Beams(self.beams),
+        };
         Command::Sentence(SentenceCommand::Generate { count: self.count, choice })
     }
 }
@@ -395,6 +415,9 @@ fn rows_label(rows: &[RowsRead]) -> String {
 fn how(generated: &Generated, interventions: &Interventions<f32>) -> String {
     let choice = match generated.choice {
         NextWordChoice::Greedy => "Each new word is the likeliest one.".to_owned(),
+        NextWordChoice::Beams(width) => {
+            format!("The likeliest whole sentence that a search with {} found.", counted(width, "beam"))
+        }
         NextWordChoice::Sampled(Sampling { temperature, top_k, top_p }) => {
             let likeliest = top_k.map(|count| format!(", top-k {count}"));
             let share = top_p.map(|share| format!(", top-p {share}"));

@@ -161,6 +161,7 @@ mod tests {
             builds_on: Vec::new(),
             chapter: None,
             tasks: 0,
+            cells: Vec::new(),
         };
         CourseFile { path: PathBuf::from(format!("course/{id}.ron")), heading: Ok(heading) }
     }

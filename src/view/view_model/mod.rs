@@ -4,8 +4,11 @@
 //! snapshot is made when it is first requested, so models that are not shown are never made.
 
 pub mod answers;
+pub mod as_code;
+pub mod asked;
 pub mod attention;
 pub mod axes;
+pub mod chains;
 pub mod compare;
 pub mod course;
 pub mod effects;
@@ -14,6 +17,7 @@ pub mod fold;
 pub mod gauge;
 pub mod glossary;
 pub mod grid;
+pub mod head_tables;
 pub mod heads;
 pub mod labels;
 pub mod meaning;
@@ -24,6 +28,7 @@ pub mod pictures;
 pub mod pieces;
 pub mod recorded;
 pub mod saved_view;
+pub mod score;
 pub mod sentence_arcs;
 pub mod sentences;
 pub mod slides;
@@ -32,6 +37,7 @@ pub mod stage;
 pub mod tensors;
 pub mod training;
 pub mod what_if;
+pub mod word_measures;
 pub mod words;
 
 use std::any::{Any, TypeId};
@@ -115,7 +121,8 @@ models!(of(snapshot): attention::AttentionMaps, axes::AxesModel, compare::Compar
 models!(of(snapshot): meaning::NeighboursModel, meaning::SensesModel, pieces::WordArcs, pieces::WordAttention);
 models!(of(snapshot): recorded::RecordingModel);
 models!(of(snapshot): sentence_arcs::SentenceArcs, slides::SlidesModel, tensors::VariablesModel);
-models!(of(snapshot): training::TrainingModel, what_if::WhatIfModel);
+models!(of(snapshot): training::TrainingModel, what_if::WhatIfModel, word_measures::WordMeasures);
+models!(of(snapshot): head_tables::TablesModel);
 models!(of(snapshot, choice): answers::AnswerShifts => Option<usize>, effects::WeightEffects => usize);
 models!(of(snapshot, choice): fold::FoldModel => usize);
 models!(of(snapshot, choice): grid::PatchMap => (usize, usize));

@@ -13,9 +13,9 @@ use attune_core::kernel::notebook::snapshot::{CellSnapshot, CellStatus, RunSnaps
 use attune_core::kernel::sentence_pass::interventions::are_none;
 use attune_core::kernel::snapshot::{HistorySnapshot, ModelSnapshot, Progress, SentenceSnapshot, Snapshot};
 use attune_core::kernel::training::stop::Stopped;
-use attune_core::lesson::cells::{Bind, CellKind};
+use attune_core::lesson::cells::{Bind, CellKind, Predict};
 use attune_core::lesson::issue::shorten;
-use attune_core::lesson::live_text::LiveExpression;
+use attune_core::lesson::live_text::{LessonText, LiveExpression};
 use attune_engine::code::editor::highlight::highlight;
 use attune_engine::code::editor::scope::{CompletionScope, Name, NameKind, NotebookNames, definitions};
 use attune_engine::code::{Axis, Fault, Value};
@@ -126,13 +126,14 @@ impl CellModel {
 
     /// Returns whether the model is of this cell, by a comparison of pointers only.
     fn is_of(&self, shown: &CellSnapshot) -> bool {
-        let CellSnapshot { cell, status, run, mistake, reads_model, shadows, live } = &self.shown;
+        let CellSnapshot { cell, status, run, mistake, reads_model, shadows, live, order } = &self.shown;
         Arc::ptr_eq(cell, &shown.cell)
             && *status == shown.status
             && agree(run.as_ref(), shown.run.as_ref(), Arc::ptr_eq)
             && agree(mistake.as_ref(), shown.mistake.as_ref(), Arc::ptr_eq)
             && *reads_model == shown.reads_model
             && *shadows == shown.shadows
+            && *order == shown.order
             && agree(live.as_ref(), shown.live.as_ref(), LiveTextSnapshot::is_same)
     }
 
@@ -673,7 +674,7 @@ impl LiveCellModel {
             let said = format!("Cell {cell} has not run since the values that it reads were changed.");
             return vec![Difference::new("older result", said)];
         }
-        let written = |value| written(expression, value);
+        let written = |value| expression.written(value);
         let is_own =
             value.own.as_ref().zip(value.value.as_ref().ok()).is_some_and(|(own, now)| written(own) == written(now));
         if is_own { Vec::new() } else { self.differences.of_value(value, speaks_of) }
@@ -712,16 +713,16 @@ fn failed(fault: &Fault) -> String {
 fn words(expression: &LiveExpression, value: Option<&LiveValue>) -> String {
     match value.filter(|value| !value.awaits_run).map(|value| &value.value) {
         None => "…".to_owned(),
-        Some(Ok(value)) => written(expression, value),
+        Some(Ok(value)) => expression.written(value),
         Some(Err(fault)) => format!("⚠ {}: {}", shorten(&expression.source), shorten(&fault.message)),
     }
 }
 
-fn written(expression: &LiveExpression, value: &Value) -> String {
-    match value {
-        Value::Number { value, is_whole } => expression.format.number(*value, *is_whole),
-        Value::Word(word) => word.to_string(),
-    }
+/// Returns the choices of a prediction in the order in which they are shown, each with its index in the lesson.
+pub fn shown_choices(predict: &Predict, shown: &CellSnapshot) -> Vec<(usize, String)> {
+    let words = |choice: &LessonText| choice.with_values(|expression| shown_words(expression, shown.live.as_ref()));
+    let order = predict.choices.iter().enumerate().map(|(place, _)| *shown.order.get(place).unwrap_or(&place));
+    order.filter_map(|index| Some((index, words(predict.choices.get(index)?)))).collect()
 }
 
 /// Returns an expression's value as an export shows it, where it no longer changes.

@@ -119,7 +119,7 @@ pub struct RankingRow {
 }
 
 impl RankingModel {
-    fn of(words: &[(String, f64)]) -> Self {
+    pub fn of(words: &[(String, f64)]) -> Self {
         let extent = extent(words.iter().map(|(_, number)| *number));
         let rows: Vec<RankingRow> = words
             .iter()

@@ -54,6 +54,7 @@ pub enum AnswersView {
     Answers,
     Layers,
     Terms,
+    Words,
 }
 
 /// The subject of a comparison.

@@ -10,6 +10,7 @@ use attune_engine::quantity::{Entry, Quantity};
 
 use super::attention::{HeadCells, Reading, Sinks};
 use super::labels::{HeadLabels, Side};
+use super::number;
 pub use super::words::Pair;
 use super::words::Words;
 use crate::explain::walk::{first_of, lengths};
@@ -31,6 +32,19 @@ pub struct SentenceArcs {
     pub folded: Option<Arc<Words>>,
     /// A text on the mask, for the beginning of a sentence.
     pub hides: &'static str,
+    /// A measure of which word mattered, in the place of the weights.
+    pub measured: Option<MeasuredWords>,
+}
+
+/// A measure of which word mattered for an answer, as arcs from the place of the answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeasuredWords {
+    /// The name of the measure.
+    pub title: String,
+    pub place: usize,
+    /// By position: the share of the largest, and the number itself.
+    pub shares: Vec<f32>,
+    pub values: Vec<f64>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -42,6 +56,12 @@ pub struct ArcWord {
     pub group: Option<usize>,
     /// Whether the first piece of its word stands for this piece, which then is not shown.
     pub is_part: bool,
+}
+
+impl MeasuredWords {
+    fn number(&self, position: usize) -> String {
+        self.values.get(position).map_or_else(String::new, |value| number(*value))
+    }
 }
 
 /// The heads of one block, which all have the same queries and keys.
@@ -198,6 +218,7 @@ impl SentenceArcs {
             sinks,
             has_pieces: folded.is_some() || Words::of(&model.sentence).is_some(),
             folded,
+            measured: None,
             hides: if model.interventions.edges.is_empty() { "The mask" } else { "The mask or a removed edge" },
         })
     }
@@ -245,7 +266,7 @@ impl SentenceArcs {
         let is_one = |at: WordAt| {
             at.side == Side::Source || self.folded.as_ref().is_none_or(|words| is_of_one(words, at.position))
         };
-        let is_of_one = is_one(arc.from) && is_one(arc.to);
+        let is_of_one = self.measured.is_none() && is_one(arc.from) && is_one(arc.to);
         is_of_one.then(|| Quantity::Weight.of_head(arc.pair.head, [arc.pair.query, arc.pair.key]))
     }
 
@@ -278,8 +299,35 @@ impl SentenceArcs {
         Some((layer, mine, layer.line_of(shown.direction.other())))
     }
 
+    /// Returns the arcs of a measure, from the place of the answer.
+    fn measured_arcs(&self, measured: &MeasuredWords, shown: &ShownArcs) -> Vec<WeightArc> {
+        let from = self.placed(WordAt::in_sentence(measured.place));
+        let head = self.layers.get(shown.layer).and_then(|layer| layer.heads.first()).map_or(0, |head| head.head);
+        let is_shown = match shown.direction {
+            Direction::LooksAt => shown.word == from,
+            Direction::SeenBy => shown.word.side == Side::Sentence,
+        };
+        let positions = self.placed_words(Side::Sentence).map(|(_, position)| position).filter(|_| is_shown);
+        let wanted = positions.filter(|at| shown.direction == Direction::LooksAt || *at == shown.word.position);
+        let arc = |to: usize| {
+            Some(WeightArc {
+                pair: Pair { head, query: from.position, key: to },
+                own: 0,
+                from,
+                to: WordAt::in_sentence(to),
+                weight: *measured.shares.get(to)?,
+                added: None,
+                is_enabled: true,
+            })
+        };
+        wanted.filter_map(arc).collect()
+    }
+
     /// Returns the shown weights, head by head in the order of the words.
     pub fn arcs(&self, shown: &ShownArcs) -> Vec<WeightArc> {
+        if let Some(measured) = &self.measured {
+            return self.measured_arcs(measured, shown);
+        }
         let Some((layer, mine, others)) = self.chosen(shown) else { return Vec::new() };
         let heads = layer.heads.iter().enumerate();
         let heads = heads.filter(|(_, head)| shown.head.is_none_or(|only| only == head.head));
@@ -326,6 +374,15 @@ impl SentenceArcs {
         /// The least number that is shown; smaller ones would be too close together to read.
         const LEAST: f32 = 0.095;
         let arcs = self.drawn(shown);
+        if let Some(measured) = &self.measured {
+            let large = arcs.iter().filter(|arc| arc.weight >= LEAST);
+            let number = |arc: &WeightArc| WordNumber {
+                at: if shown.direction == Direction::LooksAt { arc.to } else { arc.from },
+                text: measured.number(arc.to.position),
+                own: Some(arc.own),
+            };
+            return large.map(number).collect();
+        }
         let own = arcs.first().map(|arc| arc.own).filter(|own| arcs.iter().all(|arc| arc.own == *own));
         let heads = arcs.chunk_by(|a, b| a.own == b.own).count() as f32;
         let other = |arc: &WeightArc| if shown.direction == Direction::LooksAt { arc.to } else { arc.from };
@@ -342,6 +399,9 @@ impl SentenceArcs {
 
     /// Describes an arc: `apple₁ looks at launched: 38 % (head 2)` or `apple₁ receives from launched: 0.41`.
     pub fn say(&self, arc: &WeightArc) -> String {
+        if let Some(measured) = &self.measured {
+            return format!("{} of {}: {}", measured.title, self.label(arc.to), measured.number(arc.to.position));
+        }
         let (from, to) = (self.label(arc.from), self.label(arc.to));
         let target = if arc.from == arc.to { "itself" } else { to };
         let verb = if arc.added.is_some() { "receives from" } else { "looks at" };
@@ -392,6 +452,14 @@ impl SentenceArcs {
     /// Summarizes the shown weights in a line: `apple₁ looks most at launched, 38 %`; for several heads, each.
     pub fn summary(&self, shown: &ShownArcs) -> String {
         let most = self.most(shown);
+        if let Some(measured) = &self.measured {
+            let all: Vec<String> = most.iter().map(|arc| self.say(arc)).collect();
+            let from = self.label(self.placed(WordAt::in_sentence(measured.place)));
+            return match all.is_empty() {
+                true => format!("{} is measured for the answer at {from}", measured.title),
+                false => format!("For the answer at {from}: {}", all.join("; ")),
+            };
+        }
         let word = self.label(shown.word);
         let other = |arc: &WeightArc| {
             let other = if shown.direction == Direction::LooksAt { arc.to } else { arc.from };

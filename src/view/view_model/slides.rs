@@ -344,7 +344,9 @@ mod tests {
         };
         let predict = Predict {
             ask: "".into(),
+            draws: String::new(),
             choices: vec![],
+            reasons: vec![],
             answer: String::new(),
             shows: String::new(),
             explain: "".into(),

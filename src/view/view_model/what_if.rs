@@ -11,6 +11,8 @@ use attune_engine::numerics::attention::{Edge, HeadMode, Mask, MaskBase};
 use attune_engine::numerics::model::activations::{Activations, Patch};
 use attune_engine::numerics::model::{Architecture, Tower};
 
+use super::as_code;
+pub use super::as_code::MapKind;
 use super::heads::HeadRow;
 use super::labels::{HeadLabels, place_of};
 use super::stage::nearest_word;
@@ -40,6 +42,9 @@ pub struct WhatIfModel {
     pub map: Option<Arc<SentenceMap>>,
     /// The changes, as sentences; empty if there are none.
     pub said: Vec<String>,
+    /// The code cell that makes the same changes, if there are any of the pass, and those of the maps.
+    pub code: Option<String>,
+    pub map_codes: Vec<(MapKind, String)>,
     /// The pass together with the unchanged one, from which the effect on a word is computed on request.
     sentence: Arc<SentenceSnapshot>,
     space: Arc<StaticSpace>,
@@ -129,13 +134,6 @@ impl PatchState {
     }
 }
 
-/// A map of a sentence: of each token's vector before each layer, or of each head.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MapKind {
-    Words,
-    Heads,
-}
-
 /// The effect of the changes on one token.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TokenEffect {
@@ -202,6 +200,8 @@ impl WhatIfModel {
             patch: PatchState::of(model),
             map: model.map.clone(),
             said: Vec::new(),
+            code: None,
+            map_codes: Vec::new(),
             sentence: model.sentence.clone(),
             space: space.clone(),
             architecture: model.architecture.clone(),
@@ -209,6 +209,12 @@ impl WhatIfModel {
             tokens: labels.tokens,
         };
         told.said = told.say(model);
+        told.code = as_code::changes(model, &told.said);
+        if let Some(map) = &told.map {
+            let kinds = [Some(MapKind::Words).filter(|_| map.words.is_some()), Some(MapKind::Heads)];
+            let code = |kind| (kind, as_code::map(model, map, kind));
+            told.map_codes = kinds.into_iter().flatten().map(code).collect();
+        }
         Some(told)
     }
 
@@ -218,6 +224,11 @@ impl WhatIfModel {
         let second = second.map_or(String::new(), |second| format!(", {second:.2} in the second"));
         let at = &self.tokens[*place];
         Some(format!("{answer} against {against} at {at}: {sentence:.2} in the sentence{second}"))
+    }
+
+    /// Returns the code cell that computes a map.
+    pub fn map_code(&self, kind: MapKind) -> Option<&str> {
+        self.map_codes.iter().find(|(of, _)| *of == kind).map(|(_, code)| &**code)
     }
 
     /// Returns the command for a cell of a map: it puts the vector of the second sentence's word in, or switches the head off.

@@ -3,7 +3,7 @@
 
 use std::fmt::{self, Debug, Formatter};
 
-use attune_core::kernel::check::{AnswerMark, Graded};
+use attune_core::kernel::check::{AnswerMark, Graded, Task};
 use attune_view::export::escaped;
 use attune_view::export::grades::{Class, GradedWork, write_tsv};
 use attune_view::export::web_page::math::mathml;
@@ -202,7 +202,8 @@ impl Attack for Learners {
         };
         let works = self.0.iter().map(work).collect();
         let mut table = Vec::new();
-        let class = Class { title: "class", tasks: vec![("task", "?")], works, unread: Vec::new() };
+        let tasks = vec![Task { id: "task", ask: "?", wrong: Vec::new() }];
+        let class = Class { title: "class", tasks, works, unread: Vec::new() };
         write_tsv(&class, &mut table).map_err(|error| error.to_string())?;
         let table = String::from_utf8(table).map_err(|error| error.to_string())?;
         let rows = rows(&table);

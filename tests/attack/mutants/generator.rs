@@ -8,8 +8,9 @@ use std::thread;
 use attune_core::kernel::Command;
 use attune_core::kernel::command::{
     Axis, AxisCommand, Brush, InterventionCommand, Reference, SenseCommand, SenseList, SenseSentence, SentenceCommand,
-    TensorEntries, TrainingCommand, WeightCommand,
+    TensorEntries, TextsCommand, TrainingCommand, WeightCommand,
 };
+use attune_core::kernel::evidence::words::ShownAnswer;
 use attune_core::kernel::notebook::document::OwnKind;
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use attune_core::kernel::sentence_pass::sentence::TextOrIds;
@@ -155,6 +156,14 @@ kinds![
     Command::Tour,
     Command::Map,
     Command::EndMap,
+    Command::Texts(TextsCommand::Measure(_)),
+    Command::Texts(TextsCommand::Stop),
+    Command::Texts(TextsCommand::Open(_)),
+    Command::Texts(TextsCommand::Forget),
+    Command::Words(_),
+    Command::EndWords,
+    Command::Tables(_),
+    Command::EndTables,
     Command::Undo,
     Command::Redo,
 ];
@@ -201,6 +210,19 @@ pub fn commands(lesson: &Lesson) -> impl Strategy<Value = Command> + use<> {
         1 => Just(Command::Tour),
         1 => Just(Command::Map),
         1 => Just(Command::EndMap),
+        1 => prop_oneof![
+            Just(TextsCommand::Measure("Cargo.toml".into())),
+            Just(TextsCommand::Measure("no such file".into())),
+            Just(TextsCommand::Stop),
+            (0usize..9).prop_map(TextsCommand::Open),
+            Just(TextsCommand::Forget),
+        ]
+        .prop_map(Command::Texts),
+        1 => (option::of(0..6usize), option::of(0..9usize))
+            .prop_map(|(at, answer)| Command::Words(ShownAnswer { at, answer })),
+        1 => Just(Command::EndWords),
+        1 => (0..6usize).prop_map(Command::Tables),
+        1 => Just(Command::EndTables),
         7 => Just(Command::Undo),
         5 => Just(Command::Redo),
     ]

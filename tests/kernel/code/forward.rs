@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use attune_engine::code::budget::RUN_PRODUCTS_MAX;
 use attune_engine::code::{
-    Axis, Charge, CodePass, Fault, Forward, Output, PassTensors, RunnableModel, Scope, Tensor, run,
+    Axis, Charge, CodePass, Fault, Forward, Output, PassChanges, PassTensors, RunnableModel, Scope, Tensor, run,
 };
 use attune_engine::vectors::Vectors;
 
@@ -13,23 +13,32 @@ use super::{cell, fault, number, words};
 /// The multiplications of a pass of [`Counter`].
 const WORK: u64 = RUN_PRODUCTS_MAX / 4;
 
-/// A model whose `A` says how many bytes the sentence has, and its `Q` how many heads are off.
+/// A model whose `A` says how many bytes the sentence has, its `Q` how many heads are off, and its `Z` how often the
+/// sentence has each word.
 struct Counter;
 
 struct Counted {
-    bytes: usize,
+    sentence: String,
     off: usize,
 }
 
 impl Forward for Counter {
-    fn pass(&self, sentence: &str, off: &[usize], charge: Charge<'_>) -> Result<CodePass, Fault> {
+    fn pass(&self, sentence: &str, changes: &PassChanges, charge: Charge<'_>) -> Result<CodePass, Fault> {
         charge(WORK)?;
-        Ok(CodePass { sentence: sentence.into(), tensors: Arc::new(Counted { bytes: sentence.len(), off: off.len() }) })
+        let off = match changes {
+            PassChanges::Without(off) => off.len(),
+            PassChanges::Only(only) => only.heads.len(),
+        };
+        Ok(CodePass { sentence: sentence.into(), tensors: Arc::new(Counted { sentence: sentence.to_owned(), off }) })
     }
 
     fn vectors(&self, words: &[String]) -> Result<Tensor, Fault> {
         let axes = vec![Axis::labelled(words.into()), Axis::plain(2)];
         Ok(Tensor::new(axes, vec![words.len() as f64; 2 * words.len()]))
+    }
+
+    fn beside(&self, name: &str) -> Result<Arc<dyn Forward>, Fault> {
+        if name == "other" { Ok(Arc::new(Self)) } else { Err(Fault::new(format!("the model {name:?}: there is none"))) }
     }
 
     fn file(&self, name: &str) -> Result<Arc<Vectors>, Fault> {
@@ -46,7 +55,12 @@ impl PassTensors for Counted {
     fn tensor(&self, name: &str) -> Result<Tensor, Fault> {
         let rows = |x: usize| Tensor::new(vec![Axis::labelled(words())], vec![x as f64; 3]);
         match name {
-            "A" => Ok(rows(self.bytes)),
+            "A" => Ok(rows(self.sentence.len())),
+            "Z" => {
+                let labels = words();
+                let counts = labels.iter().map(|word| self.sentence.matches(&**word).count() as f64).collect();
+                Ok(Tensor::new(vec![Axis::labelled(labels)], counts))
+            }
             "Q" => Ok(rows(self.off)),
             other => Err(Fault::new(format!("a forward pass has no `{other}`"))),
         }
@@ -73,6 +87,32 @@ fn a_pass_has_faults_with_places() {
     assert_eq!(fault("forward(\"the\", [-1])"), "1:1: forward: -1 is not a head; heads count from 0, as in [0, 2]");
     let found = run("forward(\"the\")", &Scope::default()).fault.expect("no model").to_string();
     assert_eq!(found, "1:1: forward: there is no model here yet");
+}
+
+#[test]
+fn a_rate_is_the_share_of_right_answers() {
+    assert_eq!(
+        number(r#"rate([["the the", "the"], ["the bank bank", "the"], ["bank", "bank"], ["bank", "the"]])"#),
+        0.5
+    );
+    // The right word need only be likelier than the wrong one, of equal ones neither is.
+    assert_eq!(number(r#"rate([["the bank bank", "the", "river"], ["the bank", "the", "bank"]])"#), 0.5);
+    assert_eq!(number(r#"rate([["the", "the"]], "other")"#), 1.0);
+    assert_eq!(number(r#"forward("the bank", "other").A[0]"#), 8.0);
+}
+
+#[test]
+fn a_rate_says_what_is_wrong_with_its_texts() {
+    let form = "write each text with its right answer, and perhaps a wrong one";
+    for (texts, found) in
+        [("[]", "the list has no texts"), (r#"["the"]"#, "the is not a text"), (r#"[["the"]]"#, "is not a text")]
+    {
+        let fault = fault(&format!("rate({texts})"));
+        assert!(fault.starts_with("1:1: rate: ") && fault.contains(found) && fault.contains(form), "{fault}");
+    }
+    let unknown = fault(r#"rate([["the", "bonk"]])"#);
+    assert_eq!(unknown, r#"1:1: rate: "bonk" is not among the words here; did you mean "bank"?"#);
+    assert_eq!(fault(r#"rate([["the", "the"]], "none")"#), r#"1:1: rate: the model "none": there is none"#);
 }
 
 #[test]

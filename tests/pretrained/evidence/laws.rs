@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::attention::HeadMode;
-use attune_engine::numerics::evidence::corpus::{Corpus, TextSums};
+use attune_engine::numerics::evidence::corpus::{Corpus, HeadTowers, TextMeasure, TextSums, TextWords};
 use attune_engine::numerics::evidence::gradient::AnswerOf;
 use attune_engine::numerics::evidence::maps::{Change, Receiver, Setting};
 use attune_engine::numerics::evidence::score::{ScoreAt, Source, SplitPass};
@@ -416,7 +416,9 @@ fn size_of(a: &Matrix<f64>) -> f64 {
 fn a_corpus_of_one_text_has_the_measures_of_the_text() {
     let model = Model::new("gpt2-wild");
     let words: Vec<Option<usize>> = SENTENCE.iter().copied().map(Some).collect();
-    let sums = TextSums::of(&words, model.own.heads().map(|head| &head.weights));
+    let towers = HeadTowers::all(&model.network.architecture);
+    let of = TextWords { sentence: &words, ..TextWords::default() };
+    let sums = TextSums::of(of, towers.into_iter().zip(model.own.heads().map(|head| &head.weights)));
     let mut corpus = Corpus::default();
     // Twice the same text has the same means.
     corpus.add(&sums);
@@ -427,12 +429,14 @@ fn a_corpus_of_one_text_has_the_measures_of_the_text() {
     for (number, head) in model.own.heads().enumerate() {
         let found = corpus.head(number, &|word| format!("{word:?}"));
         let of = |measure| patterns.measure(measure, &head.weights).expect("a measure");
+        let measured = |measure| found.measure(measure).expect("a measure over texts");
         let pairs = [
-            (found.own, of(HeadMeasure::Same)),
-            (found.entropy, of(HeadMeasure::Entropy)),
-            (found.distance, of(HeadMeasure::Distance)),
-            (found.previous * (rows - 1.0) / rows, of(HeadMeasure::Previous)),
+            (measured(TextMeasure::Own), of(HeadMeasure::Same)),
+            (measured(TextMeasure::Entropy), of(HeadMeasure::Entropy)),
+            (measured(TextMeasure::Distance), of(HeadMeasure::Distance)),
+            (measured(TextMeasure::Previous) * (rows - 1.0) / rows, of(HeadMeasure::Previous)),
         ];
+        assert_eq!(found.measure(TextMeasure::Aligned), None, "head {number}: there is no source");
         for (found, expected) in pairs {
             is_each_close(found, expected, Tolerance::SINGLE).unwrap_or_else(|why| panic!("head {number}: {why}"));
         }

@@ -1,11 +1,16 @@
-//! The map on the stage: it fills piece by piece, is that of the command line, and ends with what it is of.
+//! The map, the words and the tables on the stage: they are those of the command line, and end with what they are of.
 
 use attune_core::kernel::command::{InterventionCommand, SentenceCommand};
+use attune_core::kernel::evidence::AskedAnswer;
 use attune_core::kernel::evidence::map::MapRequest;
+use attune_core::kernel::evidence::words::ShownAnswer;
 use attune_core::kernel::{Command, Kernel};
+use attune_engine::numerics::evidence::words::WordMeasure;
 use attune_view::panels::intervene::maps;
 use attune_view::view_model::what_if::{MapKind, WhatIfModel};
+use attune_view::view_model::word_measures::WordMeasures;
 
+use crate::common::close::{Tolerance, assert_close};
 use crate::common::lessons::model;
 use crate::common::top::at;
 use crate::opened::{opened, running};
@@ -14,7 +19,7 @@ const DOG: &str = "the dog could not catch the fox because it was too slow, so i
 const FOX: &str = "the fox could not catch the dog because it was too slow, so it was the [MASK] that was too slow.";
 
 fn shown(first: &str, second: Option<&str>) -> Kernel {
-    let mut kernel = running(&opened(&at("lessons/depth")));
+    let mut kernel = running(&opened(&at("lessons/frame")));
     kernel.apply(Command::Sentence(SentenceCommand::Set(first.to_owned())));
     kernel.apply(Command::Sentence(SentenceCommand::SetSecond(second.map(str::to_owned))));
     kernel.settle();
@@ -93,4 +98,76 @@ fn a_map_ends_with_its_sentences_and_on_request() {
     kernel.apply(Command::Sentence(SentenceCommand::Set("the dog".to_owned())));
     kernel.apply(Command::Map);
     assert!(kernel.notice().is_some_and(|why| why.contains("no hidden word")), "{:?}", kernel.notice());
+}
+
+/// Waits until the kernel has answered all that it was asked.
+fn answered(kernel: &mut Kernel) {
+    kernel.settle();
+    assert!(!kernel.is_busy());
+}
+
+#[test]
+fn the_words_on_the_stage_are_those_of_the_command_line_and_their_measures_part() {
+    let mut kernel = shown(DOG, None);
+    kernel.apply(Command::Words(ShownAnswer::default()));
+    assert!(model(&kernel).words.expect("it was asked").found.is_none() && kernel.is_busy());
+    answered(&mut kernel);
+    let words = model(&kernel).words.expect("it was asked").found.expect("an answer").expect("words");
+    let expected =
+        kernel.evidence().expect("a model").words(DOG, &AskedAnswer::default(), &|_, _| true).expect("words");
+    assert_eq!(*words, expected);
+    let measures = WordMeasures::of(&kernel.snapshot()).expect("a model");
+    assert!(measures.parting(&words).starts_with("The measures part: "), "{}", measures.parting(&words));
+    let largest = words.table.measures.iter().find(|(of, _)| *of == WordMeasure::Cut).expect("a measure").1.clone();
+    let arcs = measures.arcs(WordMeasure::Cut).expect("arcs");
+    assert_eq!((arcs.place, &arcs.values), (words.place, &largest));
+    assert_eq!(arcs.shares.iter().copied().fold(0.0, f32::max), 1.0);
+
+    let other = words.table.clone();
+    let second = kernel.snapshot().model.expect("a model").sentence.answers.likeliest[words.place][1].class;
+    kernel.apply(Command::Words(ShownAnswer { at: None, answer: Some(second) }));
+    answered(&mut kernel);
+    let swapped = model(&kernel).words.expect("it was asked").found.expect("an answer").expect("words");
+    assert_eq!((&swapped.answer, &swapped.against), (&words.against, &words.answer));
+    assert_close("the difference", swapped.table.difference, -other.difference, Tolerance::DOUBLE_SUMS);
+}
+
+#[test]
+fn what_is_asked_ends_with_its_sentence_and_on_request() {
+    let mut kernel = shown(DOG, None);
+    for (ask, end) in
+        [(Command::Words(ShownAnswer::default()), Command::EndWords), (Command::Tables(3), Command::EndTables)]
+    {
+        let is_there = |kernel: &Kernel| model(kernel).words.is_some() || model(kernel).tables.is_some();
+        kernel.apply(ask.clone());
+        kernel.apply(end);
+        assert!(!is_there(&kernel) && !kernel.is_busy(), "{ask:?}");
+        kernel.apply(ask.clone());
+        kernel.apply(Command::Sentence(SentenceCommand::Set(FOX.to_owned())));
+        assert!(!is_there(&kernel) && !kernel.is_busy(), "{ask:?}");
+        kernel.apply(Command::Sentence(SentenceCommand::Set(DOG.to_owned())));
+    }
+    kernel.apply(Command::Tables(10_000));
+    assert!(kernel.notice().is_some_and(|why| why.contains("there is no head 10001")), "{:?}", kernel.notice());
+    kernel.apply(Command::Sentence(SentenceCommand::Set("the dog".to_owned())));
+    kernel.apply(Command::Words(ShownAnswer::default()));
+    answered(&mut kernel);
+    let why = model(&kernel).words.expect("it was asked").found.expect("an end").expect_err("no hidden word");
+    assert!(why.contains("no hidden word"), "{why}");
+}
+
+#[test]
+fn the_tables_on_the_stage_are_those_of_the_command_line() {
+    let mut kernel = shown("the dog [MASK]", None);
+    kernel.apply(Command::Tables(5));
+    answered(&mut kernel);
+    let found = model(&kernel).tables.expect("it was asked").found.expect("an answer").expect("tables");
+    let (layer, own) = (found.tables.tables[0].layer, found.tables.tables[0].head);
+    let words: Vec<String> = found.tables.tables[0].looks_at.iter().map(|(word, _)| word.clone()).collect();
+    assert!(words.contains(&"dog".to_owned()), "{words:?}");
+    let dog = ["dog".to_owned()];
+    let expected = kernel.evidence().expect("a model").tables(&[(layer, own)], &dog, &|_, _| true).expect("tables");
+    assert_eq!(found.tables.composition, expected.composition);
+    let row = found.tables.tables[0].looks_at.iter().find(|(word, _)| word == "dog").expect("a row");
+    assert_eq!(*row, expected.tables[0].looks_at[0]);
 }

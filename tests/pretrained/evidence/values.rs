@@ -18,7 +18,7 @@ const GOES_ON: &(dyn Fn(usize, usize) -> bool + Sync) = &|_, _| true;
 
 /// A model that comes with the course: its folder, what the oracle says of it, and its texts.
 const MODELS: [(&str, &str, &str); 2] = [
-    ("lessons/depth", include_str!("../oracle/evidence/depth.json"), include_str!("../oracle/evidence/depth.txt")),
+    ("lessons/frame", include_str!("../oracle/evidence/frame.json"), include_str!("../oracle/evidence/frame.txt")),
     ("lessons/writer", include_str!("../oracle/evidence/writer.json"), include_str!("../oracle/evidence/writer.txt")),
 ];
 

@@ -9,13 +9,14 @@ mod scene;
 use attune_engine::numerics::moves::Point;
 use attune_ui::theme::{self, MARK_CONTRAST, Palette, TEXT_CONTRAST, size};
 use attune_ui::ui_state::{PanelView, Selection, Trail, Walk};
+use attune_ui::widgets::arrow::arrow;
 use attune_ui::widgets::heat::{Heat, width_of};
 use attune_ui::widgets::traced::{ASK_HINT, ask_on};
 use attune_view::explain::walk::Step;
 use attune_view::view_model::fold::{FoldModel, ProjectedRole, Sheet, SheetEntries};
 use egui::{
-    Align2, Color32, FontId, Id, Label, Painter, Pos2, Rect, Sense, Shape, Stroke, StrokeKind, TextStyle, Ui,
-    UiBuilder, Vec2, pos2, vec2,
+    Align2, Color32, FontId, Id, Label, Painter, Pos2, Rect, Sense, Stroke, StrokeKind, TextStyle, Ui, UiBuilder, Vec2,
+    pos2, vec2,
 };
 
 use self::scene::{FoldScene, Placed, RoleStage};
@@ -231,8 +232,6 @@ pub struct PictureUi<'a> {
 /// Widths and radii, in points.
 const THIN: f32 = 0.8;
 const WEIGHT_WIDTH: f32 = 5.0;
-const ARROW: f32 = 2.0;
-const HEAD: f32 = 6.0;
 const POINT: f32 = 3.0;
 /// Opacity of everything that does not belong to the chosen word.
 const FAINT: f32 = 0.3;
@@ -504,20 +503,6 @@ fn ball_around(places: &[Point]) -> (Point, f32) {
 
 fn add(a: Point, b: Point) -> Point {
     std::array::from_fn(|axis| a[axis] + b[axis])
-}
-
-fn arrow(painter: &Painter, from: Pos2, to: Pos2, ink: Color32) {
-    let along = to - from;
-    let length = along.length();
-    if length < 1.0 {
-        return;
-    }
-    let direction = along / length;
-    let head = HEAD.min(length);
-    let foot = to - direction * head;
-    let across = direction.rot90() * head / 2.0;
-    painter.line_segment([from, foot], Stroke::new(ARROW, ink));
-    painter.add(Shape::convex_polygon(vec![to, foot + across, foot - across], ink, Stroke::NONE));
 }
 
 pub struct SheetUi<'a> {

@@ -3,6 +3,7 @@
 
 use attune_core::kernel::command::{Command, SentenceCommand};
 use attune_core::kernel::notebook::document::{CellId, OwnKind};
+use attune_core::kernel::notebook::live_text::sentence_above;
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use attune_core::lesson::live_text::LessonText;
 use attune_ui::actions::{Action, NotebookAction, keys};
@@ -45,6 +46,17 @@ impl<'a, 'v> NotebookFrame<'a, 'v> {
 }
 
 impl NotebookFrame<'_, '_> {
+    /// Puts the sentence on the stage that the cell speaks of to which a link of another lesson led, once there is a model.
+    pub fn show_sentence_of_asked(&mut self) {
+        let is_ready = !self.model.live.is_empty();
+        let Some(shown) = self.model.selected.filter(|_| is_ready) else { return };
+        let Some(cell) = self.view.asked.sentence_of.take() else { return };
+        let sentence = sentence_above(self.model.cells.iter().map(|cell| &cell.cell), &cell);
+        if shown != sentence {
+            self.commands.push(Command::Sentence(SentenceCommand::Select(sentence)));
+        }
+    }
+
     pub fn ask(&mut self, id: &CellId, command: CellCommand) {
         self.commands.push(Command::Notebook(NotebookCommand::Cell(id.clone(), command)));
     }

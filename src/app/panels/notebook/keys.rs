@@ -8,7 +8,7 @@ use attune_core::kernel::notebook::document::{Answer, CellId};
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use attune_core::lesson::cells::{Bind, CellKind, Predict, Slider};
 use attune_ui::actions::{NotebookAction, Pressed, drop_text, first_pressed, keys, pressed};
-use attune_view::view_model::notebook::CellModel;
+use attune_view::view_model::notebook::{CellModel, shown_choices};
 use egui::Ui;
 
 use super::cell::show;
@@ -187,7 +187,8 @@ fn predict_keys(ui: &Ui, frame: &mut NotebookFrame, index: usize, predict: &Pred
     // If frames are slow, an answer and Enter may arrive in the same frame.
     let pressed = pressed(ui.ctx(), |action| action == NotebookAction::Answer || is_enter(action));
     let choice = pressed.iter().find(|pressed| pressed.action == NotebookAction::Answer).map(|pressed| pressed.which);
-    let choice = choice.filter(|choice| !is_locked && *choice < predict.choices.len());
+    let shown = shown_choices(predict, &cell.shown);
+    let choice = choice.filter(|_| !is_locked).and_then(|place| Some(shown.get(place)?.0));
     let entered = pressed.iter().map(|pressed| pressed.action).find(|action| is_enter(*action));
     if let Some(choice) = choice {
         frame.ask(cell.id(), CellCommand::Choose(choice));

@@ -81,6 +81,7 @@ pub fn notebook_ui(
         state.select(&cell);
     }
     let mut frame = NotebookFrame::new(model, state, view, prose);
+    frame.show_sentence_of_asked();
     frame.select_new_cell();
     frame.keep_selected();
     frame.follow_verdict(ui);

@@ -8,7 +8,7 @@ use attune_ui::actions::{ActionTable, NotebookAction};
 use attune_ui::text::prose::prose_ui;
 use attune_ui::theme::{Palette, size};
 use attune_ui::widgets::controls::choice_ui;
-use attune_view::view_model::notebook::CellModel;
+use attune_view::view_model::notebook::{CellModel, shown_choices};
 use attune_view::view_model::output::ComparedModel;
 use egui::{Align, Button, Frame as Card, Layout, Margin, RichText, Ui, WidgetInfo, WidgetType};
 
@@ -40,6 +40,9 @@ pub fn predict_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, frame: &mut 
     if let Some(run) = &cell.shown.run {
         let words = right.map_or("", |right| verdict_words(cell, chosen, right));
         ui.label(RichText::new(words).size(size::READING));
+        if let Some(reason) = predict.reason(chosen.or(right)) {
+            frame.prose_ui(ui, cell, reason);
+        }
         lessons_model_ui(ui, cell, frame);
         outputs_ui(ui, &cell.outputs);
         pictures_ui(ui, &cell.outputs, &mut frame.prose.images);
@@ -48,6 +51,9 @@ pub fn predict_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, frame: &mut 
         }
         if !predict.explain.is_empty() {
             frame.prose_ui(ui, cell, &predict.explain);
+        }
+        if predict.is_drawn() && button(ui, true, "Ask again", "Asks the question with other numbers", cell) {
+            frame.ask(cell.id(), CellCommand::Reset);
         }
     }
 }
@@ -67,7 +73,7 @@ fn choices_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, right: Option<us
     /// Width of the mark after the words.
     const MARK: f32 = 26.0;
     let Answer::Predict { chosen, is_locked } = cell.cell.answer else { return };
-    for (index, choice) in predict.choices.iter().enumerate() {
+    for (index, choice) in shown_choices(predict, &cell.shown) {
         ui.horizontal_top(|ui| {
             let mark = match right {
                 Some(right) if right == index => "✓",

@@ -5,7 +5,7 @@ use attune_ui::theme::{self, Palette, size, weight_line};
 use attune_ui::ui_state::PanelView;
 use attune_ui::widgets::heat::text_width;
 use attune_ui::widgets::traced::{ASK_HINT, OF_PIECES, ask_on};
-use attune_view::sheet::Grid;
+use attune_view::sheet::{Grid, Scale};
 use attune_view::view_model::attention::HeadMap;
 use egui::epaint::CubicBezierShape;
 use egui::{Align2, Pos2, Rect, Response, RichText, Sense, Shape, Stroke, Ui, Vec2, WidgetInfo, WidgetType};
@@ -39,7 +39,48 @@ pub fn lines_ui(ui: &mut Ui, grids: &[Grid], view: &mut PanelView) {
         ui.push_id(("lines", index), |ui| picture_ui(ui, picture, view));
         ui.add_space(size::GAP_WIDE);
     }
+    for (index, grid) in grids.iter().filter(|grid| grid.head().is_none()).enumerate() {
+        ui.push_id(("plain", index), |ui| plain_ui(ui, grid));
+    }
 }
+
+/// Draws lines of numbers that are not those of the sentence on the stage, so that nothing is chosen there.
+fn plain_ui(ui: &mut Ui, grid: &Grid) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let widest = |labels: &[String]| labels.iter().map(|label| text_width(ui, label)).fold(0.0, f32::max) + size::GAP;
+    let (left, right) = (widest(&grid.rows), widest(&grid.cols));
+    let rows = grid.rows.len().max(grid.cols.len());
+    let whole = Vec2::new((left + right + size::CHART_MIN).max(PLAIN_WIDTH), rows as f32 * PLAIN_STEP);
+    let (rect, response) = ui.allocate_exact_size(whole, Sense::hover());
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, format!("Lines of {}", grid.title)));
+    let picture =
+        LinesPicture { left: rect.left() + left, right: rect.right() - right, top: rect.top(), step: PLAIN_STEP };
+    let ink = match grid.scale {
+        Scale::Share { hue, .. } => palette.head(hue),
+        Scale::Signed { .. } => palette.ink,
+    };
+    for (query, key) in (0..grid.rows.len()).flat_map(|query| (0..grid.cols.len()).map(move |key| (query, key))) {
+        let weight = grid.value(query, key).map_or(0.0, |shown| grid.share(shown));
+        if weight >= LEAST {
+            let stroke = Stroke::new(weight_line::width(weight), ink.gamma_multiply(weight_line::opacity(weight)));
+            let curve = picture.curve(query, key, 0.0);
+            ui.painter().add(CubicBezierShape::from_points_stroke(curve, false, theme::CLEAR, stroke));
+        }
+    }
+    let sides = [
+        (&grid.rows, picture.left - size::GAP_TIGHT, Align2::RIGHT_CENTER),
+        (&grid.cols, picture.right + size::GAP_TIGHT, Align2::LEFT_CENTER),
+    ];
+    for (words, x, align) in sides {
+        for (row, word) in words.iter().enumerate() {
+            ui.painter().text(Pos2::new(x, picture.y(row)), align, word, theme::plain(size::LABEL), palette.ink_soft);
+        }
+    }
+}
+
+/// Height of a row, and least width, of lines beside other texts.
+const PLAIN_STEP: f32 = 15.0;
+const PLAIN_WIDTH: f32 = 260.0;
 
 struct LinesPicture {
     left: f32,

@@ -13,8 +13,9 @@ mod table;
 mod textures;
 mod tiles;
 
+use attune_core::kernel::command::{Command, SentenceCommand};
 use attune_core::lesson::panels::PanelName;
-use attune_ui::actions::{Action, Pressed, WindowAction};
+use attune_ui::actions::{Action, FilePurpose, Pressed, WindowAction};
 use attune_ui::theme::{self, Palette, size};
 use attune_ui::ui_state::{PanelView, Selection, Trail};
 use attune_ui::widgets::controls::copy_button;
@@ -81,6 +82,11 @@ impl Panel for SheetPanel {
                     self.state.cursor = head;
                     cx.view.selection.show_head(Some(head));
                     cx.requests.actions.extend(shown(PanelName::Attention));
+                }
+                Ask::ChooseTexts => cx.requests.actions.push(Action::ChooseFile(FilePurpose::Texts)),
+                Ask::OpenText { text, head } => {
+                    cx.requests.commands.push(Command::Sentence(SentenceCommand::Set(text)));
+                    cx.view.selection.show_head(Some(head));
                 }
             }
         }
@@ -165,7 +171,8 @@ fn copy_by_key(ui: &Ui, items: &[Item]) {
     }
 }
 
-fn items_ui(ui: &mut Ui, items: &[Item], cx: &mut SheetContext) {
+/// Draws items, one below the other.
+pub fn items_ui(ui: &mut Ui, items: &[Item], cx: &mut SheetContext) {
     // What is not drawn takes no space.
     let is_drawn = |item: &&Item| !matches!(item, Item::Text(text) if text.tone == Tone::Tooltip);
     for (place, item) in items.iter().filter(is_drawn).enumerate() {

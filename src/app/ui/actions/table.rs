@@ -30,6 +30,12 @@ action_table! {
             keys: &[key(Key::W)],
             line: New("see where the weight between the chosen words comes from; Esc closes"),
         }
+        WhyThere {
+            text: "Why it looks there",
+            tooltip: "Opens Step at the score of this pair, as a sum over what made the query and the key",
+            keys: &[shift(Key::W)],
+            line: New("why the chosen word looks there: its score as a sum of parts"),
+        }
         ReadAdded {
             text: "lengths",
             tooltip: "Shows the length of what each word adds, ‖α V W_O‖, instead of its weight α",
@@ -111,6 +117,12 @@ action_table! {
             line: New("open the glossary, with every term and symbol; Esc closes it"),
         }
         CloseGlossary { keys: &[key(Key::Escape)], line: Mentioned }
+        Questions {
+            text: "Questions",
+            tooltip: "Questions as people ask them, each with a short answer and the cell that shows it",
+            keys: &[alt(Key::Q)],
+            line: New("open the page of questions"),
+        }
         Panel {
             tooltip: "Brings the panel to the front, or opens it",
             keys: &[
@@ -315,6 +327,8 @@ pub enum FilePurpose {
     Work(WorkChoice),
     ImportSenses,
     ExportSenses,
+    /// Texts over which all heads are measured.
+    Texts,
 }
 
 impl FilePurpose {

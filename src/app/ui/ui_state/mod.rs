@@ -6,6 +6,7 @@
 pub mod search;
 pub mod walk;
 
+use attune_engine::numerics::evidence::words::WordMeasure;
 use attune_engine::numerics::params::TensorId;
 use attune_engine::quantity::Entry;
 use attune_view::explain::path::ArrowParts;
@@ -273,6 +274,8 @@ pub struct Selection {
     pub by: Option<ArrowParts>,
     /// How attention is read, in every map and in the sentence.
     pub reading: Reading,
+    /// The measure of which word mattered that the arcs of the sentence show, in the place of weights.
+    pub measure: Option<WordMeasure>,
     /// The chosen word and the number of its occurrence, while the sentence lacks it.
     missed: Option<(String, usize)>,
 }
@@ -384,6 +387,8 @@ pub struct FocusRequest {
     pub weight: Option<(TensorId, usize, usize)>,
     /// The id of a cell of the notebook.
     pub cell: Option<String>,
+    /// The id of a cell whose sentence the stage shows, once there is a model.
+    pub sentence_of: Option<String>,
     /// A comparison, which the meaning panel shows even if it has begun before or is still loading.
     pub meaning: Option<MeaningView>,
 }

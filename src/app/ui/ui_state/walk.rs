@@ -325,6 +325,11 @@ impl Walk {
         }
     }
 
+    /// Shows a step of a layer at once.
+    pub fn show_step(&mut self, layer: usize, step: Step) {
+        self.set((layer.min(self.later_layers) * STEPS + step.index()) as f32);
+    }
+
     fn begin(&mut self, to: f32, seconds: f32) {
         self.play = None;
         self.glide = Glide::between(self.now, to, seconds);

@@ -140,10 +140,24 @@ pub fn is_copied(ui: &Ui, id: Id) -> bool {
 
 /// Shows a small button that copies a text; `what` completes the name "Copy …".
 pub fn copy_button(ui: &mut Ui, what: &str, text: impl FnOnce() -> String) -> Response {
+    labelled_copy_button(ui, "copy", what, text)
+}
+
+/// Draws a button that copies the code cell that does the same.
+pub fn code_button(ui: &mut Ui, what: &str, code: impl FnOnce() -> String) -> Response {
+    labelled_copy_button(
+        ui,
+        "copy as code",
+        &format!("{what} as code: paste it into a code cell of the notebook"),
+        code,
+    )
+}
+
+fn labelled_copy_button(ui: &mut Ui, label: &str, what: &str, text: impl FnOnce() -> String) -> Response {
     let palette = Palette::of(ui.visuals().dark_mode);
     let id = ui.id().with(("copied", what));
     let copied = is_copied(ui, id);
-    let (word, color) = if copied { ("copied", palette.accent) } else { ("copy", palette.ink_faint) };
+    let (word, color) = if copied { ("copied", palette.accent) } else { (label, palette.ink_faint) };
     let button = Button::new(RichText::new(word).font(theme::plain(size::SMALL)).color(color)).frame(false).small();
     let response = ui.add(button).on_hover_text(format!("Copy {what}"));
     let name = if copied { format!("Copied {what}") } else { format!("Copy {what}") };

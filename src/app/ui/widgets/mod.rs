@@ -1,5 +1,6 @@
 //! Controls that several panels share.
 
+pub mod arrow;
 pub mod controls;
 pub mod glow;
 pub mod heat;

@@ -7,6 +7,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use attune_engine::numerics::contributions::Contributions;
+use attune_engine::numerics::evidence::corpus::TextMeasure;
 use attune_engine::numerics::model::activations::{HeadActivations, Interventions};
 use attune_engine::numerics::model::generate::NextWordChoice;
 use attune_engine::numerics::model::{Activations, AttentionModel, Pooling, Sequences};
@@ -14,6 +15,8 @@ use attune_engine::numerics::rng::{Stream, stream};
 use attune_engine::numerics::vectors::{add_scaled, cosine, distance, dot, norm};
 use attune_engine::numerics::{Matrix, Scalar};
 
+use crate::kernel::evidence::Evidence;
+use crate::kernel::evidence::texts::{Texts, read_texts};
 use crate::kernel::kernel::Kernel;
 use crate::kernel::objective::{has_one_meaning, network};
 use crate::kernel::sentence_pass::interventions::for_any_sentence;
@@ -23,8 +26,9 @@ use crate::kernel::targets::Targets;
 use crate::kernel::training::stop::{ActivationId, first_not_finite};
 use crate::kernel::values::sentence::{answers, probabilities};
 use crate::kernel::values::space::{StaticSpace, index_of, known_rows, rows_of};
+use crate::lesson::issue::printable;
 use crate::lesson::recipe::Measured;
-use crate::lesson::schema::{Claim, Expect, Fact, Lesson, Probe, Space, StaticEmbedding, TokenPlace};
+use crate::lesson::schema::{Claim, Expect, Fact, Lesson, OverTexts, Probe, Space, StaticEmbedding, TokenPlace};
 use crate::lesson::{Recipe, corpus};
 
 /// A claim, and the value that was measured for it.
@@ -33,12 +37,14 @@ pub struct ClaimVerdict {
     pub id: String,
     pub says: String,
     pub value: f64,
+    /// The reason why nothing was measured, if it is known.
+    pub fault: Option<String>,
     pub expect: Expect,
 }
 
 impl ClaimVerdict {
-    fn of(claim: &Claim, value: f64) -> Self {
-        Self { id: claim.id.clone(), says: claim.says.clone(), value, expect: claim.expect }
+    fn of(claim: &Claim, value: f64, fault: Option<String>) -> Self {
+        Self { id: claim.id.clone(), says: claim.says.clone(), value, fault, expect: claim.expect }
     }
 
     /// Returns whether the claim is true; no claim is true of NaN.
@@ -64,7 +70,7 @@ pub fn verify_switched(lesson: &Lesson) -> Vec<ClaimVerdict> {
     };
     let none = |with: &BTreeSet<String>| {
         let claims = lesson.claims.iter().filter(|claim| claim.with == *with);
-        claims.map(|claim| ClaimVerdict::of(claim, f64::NAN)).collect()
+        claims.map(|claim| ClaimVerdict::of(claim, f64::NAN, None)).collect()
     };
     let switched = combinations.into_iter().filter(|with| !with.is_empty());
     switched.flat_map(|with| trained(with).unwrap_or_else(|| none(with))).collect()
@@ -84,7 +90,7 @@ pub fn verify(snapshot: &Snapshot) -> Option<Vec<ClaimVerdict>> {
         if known.is_none() {
             measured.push((fact, value));
         }
-        verdicts.push(ClaimVerdict::of(claim, value));
+        verdicts.push(ClaimVerdict::of(claim, value, measure.fault(fact)));
     }
     Some(verdicts)
 }
@@ -103,7 +109,7 @@ pub fn first_overflow(snapshot: &Snapshot) -> Option<(&[String], ActivationId)> 
 
 struct Measure<'a> {
     lesson: &'a Lesson,
-    space: &'a StaticSpace,
+    space: &'a Arc<StaticSpace>,
     model: &'a ModelSnapshot,
     network: AttentionModel<f32>,
     /// The learner's interventions that are not about a single sentence.
@@ -114,17 +120,19 @@ struct Measure<'a> {
     arrivals: OnceCell<Vec<Arrival>>,
     /// For each head, the share of words at which it attends most to their source.
     alignments: OnceCell<Vec<f64>>,
+    /// All heads over the lesson's file of texts.
+    texts: OnceCell<Result<Texts, String>>,
 }
 
 impl<'a> Measure<'a> {
     fn of(snapshot: &'a Snapshot) -> Option<Self> {
-        let (lesson, space, model) = (&*snapshot.lesson, snapshot.space.as_deref()?, snapshot.model.as_ref()?);
+        let (lesson, space, model) = (&*snapshot.lesson, snapshot.space.as_ref()?, snapshot.model.as_ref()?);
         let network = network(lesson, space);
         let places = WordPlaces::of(lesson, space);
-        let (arrivals, alignments) = Default::default();
+        let (arrivals, alignments, texts) = Default::default();
         let interventions = Arc::new(for_any_sentence(&model.interventions));
         let targets = Targets::of(lesson, &space.vocabulary, &network, &model.trained);
-        Some(Self { lesson, space, model, network, interventions, targets, places, arrivals, alignments })
+        Some(Self { lesson, space, model, network, interventions, targets, places, arrivals, alignments, texts })
     }
 
     /// Measures a fact. The result is NaN if a number that it depends on is missing or not finite.
@@ -159,6 +167,49 @@ impl<'a> Measure<'a> {
             Fact::Weight { sentence, head, query, key } => f64::from(self.weight(*sentence, *head, *query, *key)?),
             Fact::Alignment { head } => self.alignments.get_or_init(|| self.alignments())[*head],
             Fact::SequenceAccuracy => self.sequence_accuracy()?,
+            Fact::OverTexts { of, layer, head } => self.over_texts(*of, (*layer, *head))?,
+        })
+    }
+
+    /// Returns the reason why a fact was not measured, if it is known.
+    fn fault(&self, fact: &Fact) -> Option<String> {
+        let Fact::OverTexts { of, .. } = fact else { return None };
+        match self.texts() {
+            Err(why) => Some(why.clone()),
+            Ok(_) if *of == OverTexts::Measure(TextMeasure::Induction) && !self.fact(fact).is_finite() => {
+                Some("no text repeats a token".to_owned())
+            }
+            Ok(_) => None,
+        }
+    }
+
+    fn over_texts(&self, of: OverTexts, place: (usize, usize)) -> Option<f64> {
+        let heads = &self.texts().as_ref().ok()?.heads;
+        let measures = &heads.iter().find(|head| (head.layer, head.head) == place)?.measures;
+        match of {
+            OverTexts::Measure(measure) => measures.measure(measure),
+            OverTexts::Quantile { of, quantile } => {
+                let spread = measures.distributions.iter().find(|spread| spread.of == of)?;
+                spread.values.get(quantile).copied()
+            }
+        }
+    }
+
+    /// Measures all heads over the lesson's file of texts, once for all claims.
+    fn texts(&self) -> &Result<Texts, String> {
+        self.texts.get_or_init(|| {
+            let file = self.lesson.texts.as_deref().ok_or("no file of texts is named")?;
+            let evidence = Evidence {
+                lesson: self.lesson,
+                model: &self.network,
+                parameters: &self.model.parameters,
+                space: self.space,
+                classes: &self.model.classes,
+                targets: self.targets.as_ref(),
+            };
+            let name = printable(&file.file_name().unwrap_or_default().to_string_lossy());
+            let found = read_texts(file).and_then(|text| evidence.texts(&text, &|_, _| true));
+            found.map_err(|why| format!("{name}: {why}"))
         })
     }
 

@@ -23,6 +23,7 @@ use crate::kernel::notebook::snapshot::{CellSnapshot, ComparedCase, RunSnapshot,
 use crate::kernel::notebook::{CellCommand, NotebookCommand};
 use crate::kernel::saved_work::Saved;
 use crate::lesson::Lesson;
+use crate::lesson::cases::FurtherCases;
 use crate::lesson::cells::{Cell, CellKind, Exercise, Predict};
 use crate::lesson::places::Spot;
 
@@ -130,9 +131,25 @@ fn predict(kernel: &mut Kernel, cell: &Cell) -> Option<Problem> {
     reveal(kernel, cell);
     let words = match shown(kernel, cell) {
         None => NOT_RUN.to_owned(),
-        Some(run) => format!("its answer: {}", run.fault.as_ref()?),
+        Some(run) => match &run.fault {
+            Some(fault) => format!("its answer: {fault}"),
+            None => return drawn(kernel, cell),
+        },
     };
     Some(Problem::of(cell, words, Spot::Field("answer")))
+}
+
+/// Asks a question with drawn numbers several times. Each time, one choice must be right, and all must differ.
+fn drawn(kernel: &Kernel, cell: &Cell) -> Option<Problem> {
+    /// How many times the numbers are drawn: a rare fault may stay, but not one that every fifth learner would meet.
+    const DRAWS: usize = 12;
+    let CellKind::Predict(predict) = &cell.kind else { return None };
+    let draws = if predict.is_drawn() { 1..DRAWS } else { 0..0 };
+    draws.into_iter().find_map(|draw| {
+        let fault = kernel.try_prediction(&cell.id, draw)?.fault?;
+        let words = format!("the numbers of draw {}: {fault}", draw + 1);
+        Some(Problem::of(cell, words, Spot::Field("draws")))
+    })
 }
 
 fn exercise(kernel: &Kernel, cell: &Cell) -> Option<Problem> {
@@ -215,31 +232,72 @@ pub struct Graded {
     pub tries: u32,
 }
 
+/// A task of a lesson.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Task<'a> {
+    pub id: &'a str,
+    pub ask: &'a str,
+    /// The wrong choices of a prediction; none for an exercise.
+    pub wrong: Vec<&'a str>,
+}
+
 /// A trained lesson that grades learners' files.
 pub struct Grader {
     lesson: Arc<Lesson>,
+    /// The exercises that have further cases, each with the number of the lesson's own.
+    own_cases: Vec<(String, usize)>,
     trained: Kernel,
     /// The right choice of each prediction, in the order of the cells.
     right: Vec<(String, Option<usize>)>,
 }
 
 impl Grader {
-    /// Trains the lesson and determines the right answers of its predictions.
-    pub fn new(lesson: Arc<Lesson>) -> Self {
+    /// Trains the lesson, with a teacher's further cases, and determines the right answers of its predictions.
+    pub fn new(mut lesson: Lesson, further: &FurtherCases) -> Self {
+        let own = |cell: &Cell| match &cell.kind {
+            CellKind::Exercise(exercise) => Some((cell.id.clone(), further.own(&cell.id, exercise)?)),
+            _ => None,
+        };
+        let own_cases = lesson.cells.iter().filter_map(own).collect();
+        further.add_to(&mut lesson);
+        let lesson = Arc::new(lesson);
         let mut trained = Kernel::trained(lesson.clone());
         let predictions = lesson.cells.iter().filter(|cell| matches!(cell.kind, CellKind::Predict(_)));
         let right = predictions.map(|cell| (cell.id.clone(), answer_of(&mut trained, cell))).collect();
-        Self { lesson, trained, right }
+        Self { lesson, own_cases, trained, right }
     }
 
-    /// Returns the lesson's tasks with their questions, in order.
-    pub fn tasks(&self) -> impl Iterator<Item = (&str, &str)> {
+    /// Returns the lesson's tasks in order.
+    pub fn tasks(&self) -> impl Iterator<Item = Task<'_>> {
         self.lesson.cells.iter().filter_map(|cell| match &cell.kind {
-            CellKind::Predict(Predict { ask, .. }) | CellKind::Exercise(Exercise { ask, .. }) => {
-                Some((&*cell.id, &**ask))
+            CellKind::Predict(Predict { ask, choices, .. }) => {
+                let right = self.right_choice(&cell.id);
+                let wrong = choices.iter().enumerate().filter(|(place, _)| Some(*place) != right);
+                Some(Task { id: &cell.id, ask, wrong: wrong.map(|(_, choice)| &**choice).collect() })
             }
+            CellKind::Exercise(Exercise { ask, .. }) => Some(Task { id: &cell.id, ask, wrong: Vec::new() }),
             _ => None,
         })
+    }
+
+    fn right_choice(&self, id: &str) -> Option<usize> {
+        self.right.iter().find(|(of, _)| of == id).and_then(|(_, right)| *right)
+    }
+
+    /// Returns the exercises that the lesson's own solution does not solve in the further cases, each with the reason. A
+    /// case that the solution fails would mark right answers wrong.
+    pub fn unsolved(&self) -> Vec<(&str, String)> {
+        let unsolved = |(id, _): &'_ (String, usize)| {
+            let solved = self.trained.try_exercise(id, TriedAnswer::Solution)?;
+            (is_right(&solved) != Some(true)).then(|| why_not(&solved))
+        };
+        self.own_cases.iter().filter_map(|own| Some((own.0.as_str(), unsolved(own)?))).collect()
+    }
+
+    /// Returns the number of the further case that an answer fails, from 1, if it passes the lesson's own.
+    fn further_case(&self, id: &str, failed: Option<usize>) -> Option<usize> {
+        let (_, own) = self.own_cases.iter().find(|(of, _)| of == id)?;
+        failed?.checked_sub(*own).map(|case| case + 1)
     }
 
     /// Grades every task of the lesson in a learner's file.
@@ -282,19 +340,24 @@ impl Judge<'_> {
         let tries = answered.map_or(0, SavedCell::tries);
         let mark = match (&cell.kind, answered) {
             (_, None) => AnswerMark::Open,
-            (CellKind::Predict(predict), Some(answered)) => self.prediction(cell, predict, &answered.answer),
+            (CellKind::Predict(predict), Some(answered)) => self.prediction(cell, predict, answered),
             (CellKind::Exercise(exercise), Some(answered)) => self.exercise(cell, exercise, answered),
             (_, Some(_)) => AnswerMark::Open,
         };
         Graded { task: cell.id.clone(), mark, tries }
     }
 
-    fn prediction(&self, cell: &Cell, predict: &Predict, answer: &SavedAnswer) -> AnswerMark {
-        let SavedAnswer::Predict { ask, choices, chosen, .. } = answer else { return AnswerMark::Open };
+    fn prediction(&self, cell: &Cell, predict: &Predict, answered: &SavedCell) -> AnswerMark {
+        let SavedAnswer::Predict { ask, choices, chosen, .. } = &answered.answer else { return AnswerMark::Open };
         let Some(chosen) = choices.get(*chosen) else { return AnswerMark::Open };
-        let right = self.grader.right.iter().find(|(id, _)| *id == cell.id).and_then(|(_, right)| *right);
-        let (Some(place), true) = (predict.choices.iter().position(|choice| choice == chosen), **ask == *predict.ask)
-        else {
+        // The numbers that this learner had.
+        let drawn = predict.is_drawn().then(|| self.grader.trained.try_prediction(&cell.id, answered.resets)).flatten();
+        let right = match drawn.map(|outcome| outcome.verdict) {
+            Some(Some(Verdict::Prediction { right })) => Some(right),
+            _ => self.grader.right_choice(&cell.id),
+        };
+        let place = predict.choices.iter().position(|choice| **choice == **chosen);
+        let (Some(place), true) = (place, **ask == *predict.ask) else {
             return AnswerMark::OfAnotherVersion;
         };
         if Some(place) == right { AnswerMark::Right } else { AnswerMark::Wrong(Some(chosen.as_str().into())) }
@@ -321,12 +384,19 @@ impl Judge<'_> {
             None => AnswerMark::NotJudged,
             Some(Outcome { fault: Some(fault), .. }) => AnswerMark::Failed(cut(&fault.to_string())),
             Some(Outcome { verdict: Some(Verdict::Exercise { is_right: true, .. }), .. }) => AnswerMark::Right,
-            Some(Outcome { verdict: Some(Verdict::Exercise { feedback, .. }), .. }) => match feedback {
-                // The feedback is either the lesson's, or the fault of a check that ran the answer.
-                Some(said) if exercise.feedback.iter().any(|own| *own.say == *said) => AnswerMark::Wrong(Some(said)),
-                Some(fault) => AnswerMark::Failed(cut(&fault)),
-                None => AnswerMark::Wrong(None),
-            },
+            Some(Outcome { verdict: Some(Verdict::Exercise { feedback, failed_case, .. }), .. }) => {
+                let further = self.grader.further_case(&cell.id, failed_case);
+                let case =
+                    further.map(|case| format!("Right in the lesson's cases, wrong in further case {case}.").into());
+                match feedback {
+                    // The feedback is either the lesson's, or the fault of a check that ran the answer.
+                    Some(said) if exercise.feedback.iter().any(|own| *own.say == *said) => {
+                        AnswerMark::Wrong(Some(said))
+                    }
+                    Some(fault) => AnswerMark::Failed(cut(&fault)),
+                    None => AnswerMark::Wrong(case),
+                }
+            }
             Some(_) => AnswerMark::Wrong(None),
         }
     }

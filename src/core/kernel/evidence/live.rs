@@ -7,7 +7,7 @@ use attune_engine::numerics::evidence::maps::{Change, Setting};
 use attune_engine::numerics::evidence::{Asked, Question};
 use attune_engine::numerics::params::Parameters;
 
-use super::map::{Grid, NumberMaps, number_maps};
+use super::map::{Grid, NO_MAP, NumberMaps, number_maps};
 use super::{Evidence, Ran};
 use crate::kernel::sentence_pass::sentence::SentenceFrame;
 use crate::kernel::values::Progress;
@@ -51,6 +51,8 @@ pub struct SentenceMap {
     pub place: usize,
     pub answer: String,
     pub against: String,
+    /// The classes of both.
+    pub classes: [usize; 2],
     /// The difference of logits in the sentence, and in the second.
     pub sentence: f64,
     pub second: Option<f64>,
@@ -67,6 +69,7 @@ impl LiveMap {
     /// # Errors
     /// In words for the learner, if there is no answer to map.
     pub fn of(of: Mapped, evidence: Evidence<'_>) -> Result<Self, String> {
+        evidence.check_no_source(NO_MAP)?;
         let ran = evidence.run_frame(&of.frame);
         let other = of.second.as_deref().map(|second| evidence.run_frame(second));
         let place = evidence.place(&ran.tokens, None).map_err(|_| {
@@ -122,6 +125,7 @@ impl LiveMap {
             place: self.question.place,
             answer: evidence.named(self.question.answer),
             against: evidence.named(self.question.against),
+            classes: [self.question.answer, self.question.against],
             sentence,
             second: self.other.is_some().then_some(second),
             words,

@@ -11,6 +11,10 @@ const LEAST_DIFFERENCE: f64 = 0.01;
 /// The least difference of two probabilities that is divided by; below, rounding is all that is left.
 const LEAST_PROBABILITY: f64 = 1e-6;
 
+/// The advice in place of a map of a model that reads a source.
+pub(super) const NO_MAP: &str = "maps are there for models with one sentence: measure its heads over a list with attune heads MODEL \
+     TEXTFILE, and change a head or a vector with attune trace --head or --patch";
+
 /// A request for maps.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MapRequest {
@@ -60,6 +64,7 @@ impl Evidence<'_> {
     /// # Errors
     /// In words for the learner: the sentences do not fit each other or the question, or the work was ended.
     pub fn maps(&self, request: &MapRequest, progressed: Progressed<'_>) -> Result<Maps, String> {
+        self.check_no_source(NO_MAP)?;
         let ran = self.run(&request.sentence).map_err(|why| format!("--sentence: {why}"))?;
         let second = request.second.as_deref().map(|second| self.run(second)).transpose();
         let second = second.map_err(|why| format!("--second: {why}"))?;

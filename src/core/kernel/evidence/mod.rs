@@ -3,15 +3,19 @@
 //!
 //! | file | job |
 //! |---|---|
+//! | [`job`] | a question that is answered on a thread of its own |
 //! | [`live`] | the map of the sentence on the stage, which fills while it is computed |
 //! | [`map`] | patch maps, ablation maps, path patching |
 //! | [`score`] | one score as a sum of pairs |
 //! | [`words`] | ten measures of which word mattered |
 //! | [`texts`] | all heads over a file of texts |
+//! | [`over_texts`] | the same in the window, kept with the work |
 //! | [`tables`] | what a head compares and writes, and which heads compose |
 
+pub mod job;
 pub mod live;
 pub mod map;
+pub mod over_texts;
 pub mod score;
 pub mod tables;
 pub mod texts;
@@ -21,13 +25,14 @@ use std::sync::Arc;
 
 use attune_engine::numerics::evidence::Question;
 use attune_engine::numerics::model::activations::Interventions;
-use attune_engine::numerics::model::{Activations, AttentionModel, Sequences};
+use attune_engine::numerics::model::{Activations, Architecture, AttentionModel, Sequences};
 use attune_engine::numerics::params::Parameters;
 use attune_engine::numerics::vectors::highest;
 use attune_engine::pretrained::folder::ModelFolder;
 use attune_engine::pretrained::tokenizer::{ModelPiece, Origin};
 
 use crate::kernel::sentence_pass::sentence::{Sentence, SentenceFrame};
+use crate::kernel::targets::Targets;
 use crate::kernel::values::sentence::Token;
 use crate::kernel::values::space::StaticSpace;
 use crate::lesson::issue::{printable, shorten};
@@ -55,14 +60,18 @@ pub struct Evidence<'a> {
     pub(crate) lesson: &'a Lesson,
     pub(crate) model: &'a AttentionModel<f32>,
     pub(crate) parameters: &'a Arc<Parameters<f32>>,
-    pub(crate) space: &'a Arc<StaticSpace>,
+    pub(crate) space: &'a StaticSpace,
     /// Names of the classes.
     pub(crate) classes: &'a Arc<[String]>,
+    /// Makes the targets of a model that reads a source.
+    pub(crate) targets: Option<&'a Targets>,
 }
 
 /// A sentence that has run.
 struct Ran {
     tokens: Vec<Token>,
+    /// The tokens of the source, if the model reads one.
+    source: Option<Vec<Token>>,
     input: Sequences,
     activations: Activations<f32>,
 }
@@ -89,12 +98,25 @@ impl<'a> Evidence<'a> {
     }
 
     fn run_sentence(&self, sentence: Sentence) -> Ran {
-        self.run_frame(&SentenceFrame::without_points(sentence, self.space, None))
+        self.run_frame(&SentenceFrame::without_points(sentence, self.space, self.targets))
     }
 
     fn run_frame(&self, frame: &SentenceFrame) -> Ran {
         let activations = frame.activations(self.model, self.parameters, &Interventions::default());
-        Ran { tokens: frame.tokens().to_vec(), input: frame.input().clone(), activations }
+        Ran {
+            tokens: frame.tokens().to_vec(),
+            source: frame.source_tokens().map(<[Token]>::to_vec),
+            input: frame.input().clone(),
+            activations,
+        }
+    }
+
+    /// Checks that the model reads one sentence, and otherwise says what to use instead.
+    fn check_no_source(&self, instead: &str) -> Result<(), String> {
+        match self.model.architecture.has_source() {
+            true => Err(format!("this model reads a source sentence; {instead}")),
+            false => Ok(()),
+        }
     }
 
     /// Returns the place at which the model answers: as given, or the last hidden word, or the last token of a model that
@@ -213,6 +235,21 @@ impl<'a> Evidence<'a> {
             format!("there is no head {head} in layer {layer}; the last is head {heads}")
         })
     }
+}
+
+/// Checks that a model has no source.
+///
+/// # Errors
+/// In words for the learner, if it has.
+pub(crate) fn with_one_sentence(architecture: &Architecture) -> Result<(), String> {
+    if architecture.has_source() {
+        return Err(
+            "this model reads a source sentence; scores, words and tables are there for models with one sentence: measure \
+             its heads over a list with Over texts in All heads"
+                .to_owned(),
+        );
+    }
+    Ok(())
 }
 
 /// Returns a text of a message that may have come from a file.

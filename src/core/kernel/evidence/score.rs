@@ -18,6 +18,10 @@ impl Evidence<'_> {
     /// # Errors
     /// In words for the learner, if the sentence has no such score.
     pub fn score(&self, sentence: &str, at: ScoreAt) -> Result<Score, String> {
+        self.check_no_source(
+            "scores are split in models with one sentence: see its queries, keys and weights with attune trace, and measure \
+             its heads over a list with attune heads MODEL TEXTFILE",
+        )?;
         let ran = self.run(sentence).map_err(|why| format!("--sentence: {why}"))?;
         self.head((at.block, at.head)).map_err(|why| format!("--of: {why}"))?;
         let count = ran.tokens.len();

@@ -33,6 +33,14 @@ pub struct Tables {
     pub tables: Vec<HeadTable>,
 }
 
+/// The tables of a head on the stage, for the words of its sentence.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ShownTables {
+    /// Counted over all blocks.
+    pub head: usize,
+    pub tables: Tables,
+}
+
 impl Evidence<'_> {
     /// Computes the tables of some heads for some words.
     ///
@@ -44,16 +52,35 @@ impl Evidence<'_> {
         words: &[String],
         progressed: Progressed<'_>,
     ) -> Result<Tables, String> {
-        let tables = HeadTables { model: self.model, parameters: self.parameters };
+        self.check_no_source(
+            "tables of heads are there for models with one sentence: measure its heads over a list with attune heads MODEL \
+             TEXTFILE",
+        )?;
         let heads = heads.iter().map(|head| self.head(*head).map_err(|why| format!("--head: {why}")));
         let heads = heads.collect::<Result<Vec<_>, _>>()?;
-        let rows = words.iter().map(|word| self.row("--words", word)).collect::<Result<Vec<_>, _>>()?;
+        let row = |word: &String| Ok((word.clone(), self.row("--words", word)?));
+        let words = words.iter().map(row).collect::<Result<Vec<_>, String>>()?;
+        self.tables_of_rows(&heads, &words, progressed)
+    }
+
+    /// Computes the tables of some heads for rows of the vocabulary, each with a name.
+    ///
+    /// # Errors
+    /// In words for the learner, if the work was ended.
+    pub fn tables_of_rows(
+        &self,
+        heads: &[(usize, usize)],
+        words: &[(String, usize)],
+        progressed: Progressed<'_>,
+    ) -> Result<Tables, String> {
+        let tables = HeadTables { model: self.model, parameters: self.parameters };
+        let rows: Vec<usize> = words.iter().map(|(_, row)| *row).collect();
         let all = self.model.architecture.heads();
         let is_whole = tables.composition_work() <= COMPOSITION_WORK_MAX;
-        let only = (!is_whole).then_some(&heads[..]);
+        let only = (!is_whole).then_some(heads);
         let composition = tables.composition(only, &|done| progressed(done, all)).ok_or(ENDED)?;
         let names = |listed: Vec<Vec<(usize, f64)>>, name: &dyn Fn(usize) -> String| {
-            let of_word = |(word, listed): (&String, Vec<(usize, f64)>)| {
+            let of_word = |((word, _), listed): (&(String, usize), Vec<(usize, f64)>)| {
                 (word.clone(), listed.into_iter().map(|(at, value)| (name(at), value)).collect())
             };
             words.iter().zip(listed).map(of_word).collect::<Vec<Row>>()

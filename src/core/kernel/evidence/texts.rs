@@ -1,38 +1,56 @@
-//! All heads over a file of texts, a sentence on each line. The file is read whole, and the texts run one after the other;
-//! of each pass only the measures stay.
+//! All heads over a file of texts, a sentence on each line; of a model that reads a source, a source or a pair `source |||
+//! target`. The file is read whole, and the texts run one after the other; of each pass only the measures stay.
 
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use attune_engine::files::text_without_mark;
+use attune_engine::files::{self, text_without_mark};
+use attune_engine::messages::counted;
 use attune_engine::numerics::Matrix;
-use attune_engine::numerics::evidence::corpus::{Corpus, HeadOverTexts, TextSums};
+use attune_engine::numerics::evidence::Watch;
+use attune_engine::numerics::evidence::corpus::{Corpus, HeadOverTexts, HeadTowers, TextSums, TextWords};
+use attune_engine::numerics::head_measures::{MeasuredToken, alignment};
+use attune_engine::numerics::model::Tower;
 use attune_engine::numerics::parallel::{available, map};
-use attune_engine::pretrained::folder::ModelFolder;
+use attune_engine::pretrained::folder::{ModelFolder, PAIR};
 use attune_engine::pretrained::tokenizer::{ModelPiece, Origin};
+use serde::{Deserialize, Serialize};
 
 use super::{ENDED, Evidence, Progressed, Ran, quoted};
-use crate::kernel::sentence_pass::sentence::{Sentence, TEXT_BYTES_MAX, of_pieces};
+use crate::kernel::sentence_pass::sentence::{Sentence, TEXT_BYTES_MAX, of_pieces, target_of_pieces};
+use crate::kernel::targets::Targets;
+use crate::kernel::values::Progress;
+use crate::kernel::values::sentence::Token;
 use crate::lesson::limits::pieces_max;
 use crate::lesson::text::tokenize;
 
 /// Greatest size of a file of texts in bytes.
-pub const FILE_BYTES_MAX: u64 = 256 << 20;
+const FILE_BYTES_MAX: u64 = 256 << 20;
 /// Greatest memory of the measures in bytes; further texts are left out and counted.
 const MEASURES_BYTES_MAX: usize = 1 << 30;
+/// Bytes of a shown line that are kept: more than the pieces that a model reads.
+const KEPT_BYTES: usize = 4096;
 /// Texts that run before the measures are added up.
 const AT_ONCE: usize = 64;
 
 /// A head over the texts.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HeadTexts {
+    /// The layer, and the head in it; in a model that reads a source, the block, of which the source's come first.
     pub layer: usize,
     pub head: usize,
+    pub towers: HeadTowers,
+    /// The head in words: `layer 2, head 1`.
+    pub name: String,
     pub measures: HeadOverTexts,
 }
 
 /// All heads over a file of texts.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Texts {
     /// Texts that were measured, and their tokens.
     pub texts: usize,
@@ -47,7 +65,10 @@ pub struct Texts {
     /// Texts that were left out because the measures would have taken too much memory.
     pub left_out: usize,
     pub heads: Vec<HeadTexts>,
-    /// Places of the measured texts in the file.
+    /// The share that the aligned word would have if all words of the source had the same weight; `None` without a source.
+    pub even: Option<f64>,
+    /// Places of the measured texts in the file, while that is there.
+    #[serde(skip)]
     places: Vec<Range<usize>>,
 }
 
@@ -55,8 +76,19 @@ pub struct Texts {
 #[derive(Clone, Debug)]
 pub struct ShownText {
     pub tokens: Vec<String>,
-    /// The weights (T, T) of each head, layer by layer.
+    /// The tokens of the source; empty without one.
+    pub source: Vec<String>,
+    /// The weights (T, T_k) of each head, layer by layer.
     pub weights: Vec<Matrix<f32>>,
+}
+
+impl ShownText {
+    pub fn tokens_of(&self, tower: Tower) -> &[String] {
+        match tower {
+            Tower::Source => &self.source,
+            Tower::Sentence => &self.tokens,
+        }
+    }
 }
 
 /// The outcome of a line.
@@ -70,7 +102,7 @@ enum Line {
 ///
 /// # Errors
 /// In words for the learner, with the line, if it is not UTF-8.
-pub fn decoded(bytes: &[u8]) -> Result<&str, String> {
+fn decoded(bytes: &[u8]) -> Result<&str, String> {
     const UTF_16: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
     if UTF_16.iter().any(|mark| bytes.starts_with(mark)) {
         return Err("the file is UTF-16 text; save it as UTF-8".to_owned());
@@ -80,6 +112,95 @@ pub fn decoded(bytes: &[u8]) -> Result<&str, String> {
         format!("line {line} is not UTF-8 text; save the file as UTF-8")
     })?;
     Ok(text_without_mark(text))
+}
+
+/// Reads a file of texts.
+///
+/// # Errors
+/// In words for the learner, if it cannot be read, is too large, or is not UTF-8.
+pub fn read_texts(file: &Path) -> Result<String, String> {
+    let bytes = files::read(file, FILE_BYTES_MAX).map_err(|error| match error.kind() {
+        ErrorKind::FileTooLarge => {
+            format!("the file has {error}; at most {FILE_BYTES_MAX} bytes are read, so take a part of it")
+        }
+        _ => format!("the texts cannot be read: {error}"),
+    })?;
+    decoded(&bytes).map(str::to_owned)
+}
+
+/// All heads over the lines of a text, measured some lines at a time.
+pub struct TextsRun {
+    found: Texts,
+    corpus: Corpus,
+    /// The place in the text behind the lines that are done.
+    at: usize,
+    done: usize,
+    all: usize,
+}
+
+impl TextsRun {
+    pub fn new(text: &str) -> Self {
+        Self { found: Texts::default(), corpus: Corpus::default(), at: 0, done: 0, all: lines(text).count() }
+    }
+
+    pub fn progress(&self) -> Progress {
+        Progress { done: self.done, of: self.all }
+    }
+
+    /// Runs the next lines, some at once, and adds up their measures in the order of the lines. Returns whether there are
+    /// more.
+    ///
+    /// # Errors
+    /// If the watch ended it.
+    pub fn advance(
+        &mut self,
+        evidence: &Evidence<'_>,
+        text: &str,
+        at_once: usize,
+        watch: Watch<'_>,
+    ) -> Result<bool, String> {
+        let begin = self.at;
+        let next = lines(&text[begin..]).take(at_once).map(|place| place.start + begin..place.end + begin);
+        let next: Vec<Range<usize>> = next.collect();
+        let Some(last) = next.last() else { return Ok(false) };
+        self.at = last.end;
+        if self.corpus.bytes() > MEASURES_BYTES_MAX {
+            self.found.left_out = self.all - self.done;
+            return Ok(false);
+        }
+        let done = AtomicUsize::new(self.done);
+        let measured = map(&next, available(), |place| {
+            let goes_on = watch(done.fetch_add(1, Ordering::Relaxed) + 1);
+            goes_on.then(|| evidence.line(text, place.clone()))
+        });
+        for line in measured {
+            self.found.add(line.ok_or(ENDED)?, text, &mut self.corpus);
+        }
+        self.done += next.len();
+        Ok(true)
+    }
+
+    /// Computes the measures of all heads over the lines that were run.
+    ///
+    /// # Errors
+    /// In words for the learner, if no line could be measured.
+    pub fn finish(self, evidence: &Evidence<'_>) -> Result<Texts, String> {
+        let Self { mut found, corpus, .. } = self;
+        if corpus.texts() == 0 {
+            let why = found.why_unread.map_or(String::new(), |why| format!(": {why}"));
+            return Err(format!("the file has no sentence of two or more tokens that the model reads{why}"));
+        }
+        let word = |word: Option<usize>| evidence.word(word);
+        let architecture = &evidence.model.architecture;
+        let of_head = |(number, towers): (usize, HeadTowers)| {
+            let (layer, _, head) = architecture.head(number);
+            let (name, measures) = (architecture.head_name(number), corpus.head(number, &word));
+            HeadTexts { layer, head, towers, name, measures }
+        };
+        found.heads = HeadTowers::all(architecture).into_iter().enumerate().map(of_head).collect();
+        (found.texts, found.tokens, found.even) = (corpus.texts(), corpus.tokens(), corpus.even());
+        Ok(found)
+    }
 }
 
 /// Returns the places of the lines that are not empty, one after the other: a large file has too many to keep.
@@ -95,76 +216,55 @@ impl Evidence<'_> {
     /// # Errors
     /// In words for the learner, if no line can be measured, or the work was ended.
     pub fn texts(&self, text: &str, progressed: Progressed<'_>) -> Result<Texts, String> {
-        let (mut found, mut corpus) = (Texts::default(), Corpus::default());
-        self.measure(text, &mut found, &mut corpus, progressed)?;
-        if corpus.texts() == 0 {
-            let why = found.why_unread.map_or(String::new(), |why| format!(": {why}"));
-            return Err(format!("the file has no sentence of two or more tokens that the model reads{why}"));
-        }
-        let name = |word: Option<usize>| self.word(word);
-        let of_head = |(number, (layer, head)): (usize, (usize, usize))| HeadTexts {
-            layer,
-            head,
-            measures: corpus.head(number, &name),
-        };
-        let blocks = self.model.architecture.blocks.iter().enumerate();
-        let heads = blocks.flat_map(|(layer, block)| (0..block.attention.heads).map(move |head| (layer, head)));
-        found.heads = heads.enumerate().map(of_head).collect();
-        (found.texts, found.tokens) = (corpus.texts(), corpus.tokens());
-        Ok(found)
-    }
-
-    /// Runs all lines, some at once, and adds up their measures in the order of the lines.
-    fn measure(
-        &self,
-        text: &str,
-        found: &mut Texts,
-        corpus: &mut Corpus,
-        progressed: Progressed<'_>,
-    ) -> Result<(), String> {
-        let (done, all, mut rest) = (AtomicUsize::new(0), lines(text).count(), lines(text));
-        loop {
-            let part: Vec<Range<usize>> = rest.by_ref().take(AT_ONCE).collect();
-            if part.is_empty() {
-                return Ok(());
-            }
-            if corpus.bytes() > MEASURES_BYTES_MAX {
-                found.left_out = part.len() + rest.count();
-                return Ok(());
-            }
-            let measured = map(&part, available(), |place| {
-                let goes_on = progressed(done.fetch_add(1, Ordering::Relaxed) + 1, all);
-                goes_on.then(|| self.line(text, place.clone()))
-            });
-            for line in measured {
-                found.add(line.ok_or(ENDED)?, text, corpus);
-            }
-        }
+        let mut run = TextsRun::new(text);
+        let all = run.all;
+        while run.advance(self, text, AT_ONCE, &|done| progressed(done, all))? {}
+        run.finish(self)
     }
 
     /// Runs a measured text again.
     pub fn shown(&self, text: &str, of: &Texts, number: usize) -> Result<ShownText, String> {
-        let (ran, _) = self.run_line(&text[of.places[number].clone()])?;
+        self.shown_line(&text[of.places[number].clone()])
+    }
+
+    /// Runs a line.
+    pub fn shown_line(&self, line: &str) -> Result<ShownText, String> {
+        let (ran, _) = self.run_line(line)?;
         let weights = ran.activations.heads().map(|head| head.weights.clone()).collect();
-        Ok(ShownText { tokens: ran.texts(), weights })
+        let source = ran.source.iter().flatten().map(|token| token.text.clone()).collect();
+        Ok(ShownText { tokens: ran.texts(), source, weights })
     }
 
     fn line(&self, text: &str, place: Range<usize>) -> Line {
         match self.run_line(&text[place.clone()]) {
             Err(why) => Line::Unread { place, why },
-            Ok((ran, _)) if ran.tokens.len() < 2 => Line::Short,
-            Ok((ran, is_cut)) => {
-                let words: Vec<Option<usize>> = ran.tokens.iter().map(|token| token.word).collect();
-                let sums = TextSums::of(&words, ran.activations.heads().map(|head| &head.weights));
-                Line::Measured { place, sums: Box::new(sums), is_cut }
+            Ok((ran, _)) if ran.tokens.len() < 2 || ran.source.as_ref().is_some_and(|source| source.len() < 2) => {
+                Line::Short
             }
+            Ok((ran, is_cut)) => Line::Measured { place, sums: Box::new(self.sums(&ran)), is_cut },
         }
+    }
+
+    /// Measures the heads of a pass.
+    fn sums(&self, ran: &Ran) -> TextSums {
+        let words = |tokens: &[Token]| tokens.iter().map(|token| token.word).collect::<Vec<_>>();
+        let (sentence, source) = (words(&ran.tokens), words(ran.source.as_deref().unwrap_or_default()));
+        let towers = HeadTowers::all(&self.model.architecture);
+        let heads = || towers.iter().copied().zip(ran.activations.heads().map(|head| &head.weights));
+        let aligned: Vec<usize> = match self.targets.and_then(Targets::rule) {
+            Some(rule) => (0..sentence.len()).map(|token| rule.order.source_of(token, source.len())).collect(),
+            None => {
+                let keys: Vec<MeasuredToken> = ran.source.iter().flatten().map(Token::measured).collect();
+                alignment(heads().filter(|(towers, _)| !towers.is_within()).map(|(_, weights)| weights), &keys)
+            }
+        };
+        TextSums::of(TextWords { sentence: &sentence, source: &source, aligned: &aligned }, heads())
     }
 
     /// Runs as much of a line as the model reads; also returns whether it was cut.
     fn run_line(&self, line: &str) -> Result<(Ran, bool), String> {
         let (sentence, is_cut) = match self.folder() {
-            Some(folder) => self.pieces_of_line(line, folder)?,
+            Some(folder) => self.read_line(line, folder)?,
             None => {
                 let most = self.model.architecture.max_tokens;
                 let words = tokenize(line);
@@ -176,24 +276,77 @@ impl Evidence<'_> {
         Ok((self.run_sentence(sentence), is_cut))
     }
 
-    /// Reads a line by a model's tokenizer. Of a line that is too long, the end is cut before the pieces that the tokenizer
-    /// adds behind it.
-    fn pieces_of_line(&self, line: &str, folder: &ModelFolder) -> Result<(Sentence, bool), String> {
+    /// Reads a line by a model's tokenizer: a sentence, or a source and the target behind [`PAIR`] if there is one. Each that
+    /// is too long is cut; returns whether one was.
+    fn read_line(&self, line: &str, folder: &ModelFolder) -> Result<(Sentence, bool), String> {
         let most = pieces_max(&self.model.architecture, folder.config.vocabulary);
-        let bytes = line.floor_char_boundary(TEXT_BYTES_MAX);
-        let line_read = &line[..bytes];
-        let mut pieces = folder.pieces(line_read)?;
-        let is_cut = pieces.len() > most || bytes < line.len();
-        if pieces.len() > most {
-            let is_added = |piece: &&ModelPiece| piece.origin == Origin::Added;
-            let behind = pieces.iter().rev().take_while(is_added).count().min(most - 1);
-            pieces.drain(most - behind..pieces.len() - behind);
+        let (source, target) = folder.source_and_target(line)?;
+        if source.is_empty() {
+            return Err(format!("there is no source before {PAIR}"));
         }
-        Ok((of_pieces(line_read, line_read, pieces), is_cut))
+        let (source, is_cut) = first_bytes(source);
+        let mut pieces = folder.pieces(source)?;
+        let is_cut = cut_pieces(&mut pieces, most) || is_cut;
+        let read = of_pieces(source, source, pieces);
+        let Some((target, is_target_cut)) = target.filter(|target| !target.is_empty()).map(first_bytes) else {
+            return Ok((read, is_cut));
+        };
+        let mut pieces = folder.target_pieces(target).map_err(|why| format!("the target: {why}"))?;
+        // The start token stands before them.
+        let is_target_cut = cut_pieces(&mut pieces, most - 1) || is_target_cut;
+        let target = target_of_pieces(target, target, pieces, folder);
+        Ok((Sentence { target: Some(target.into()), ..read }, is_cut || is_target_cut))
     }
 }
 
+/// Returns as much of a text as is read at all, and whether its end was cut.
+fn first_bytes(text: &str) -> (&str, bool) {
+    let bytes = text.floor_char_boundary(TEXT_BYTES_MAX);
+    (&text[..bytes], bytes < text.len())
+}
+
+/// Cuts the end of pieces that are too many, before those that the tokenizer adds behind it; returns whether it did.
+fn cut_pieces(pieces: &mut Vec<ModelPiece>, most: usize) -> bool {
+    if pieces.len() <= most {
+        return false;
+    }
+    let is_added = |piece: &&ModelPiece| piece.origin == Origin::Added;
+    let behind = pieces.iter().rev().take_while(is_added).count().min(most.saturating_sub(1));
+    pieces.drain(most - behind..pieces.len() - behind);
+    true
+}
+
 impl Texts {
+    /// Returns what was read and what was not, in words.
+    pub fn about(&self) -> String {
+        let mut text = format!("{} of {}", counted(self.texts, "text"), counted(self.tokens, "token"));
+        let left = [
+            (self.cut, "cut, because the model reads no longer ones"),
+            (self.short, "left out, of one token"),
+            (self.unread, "left out, which the model cannot read"),
+            (self.left_out, "left out, for which there was no more memory"),
+        ];
+        for (count, what) in left.into_iter().filter(|(count, _)| *count > 0) {
+            text.push_str(&format!("; {count} {what}"));
+        }
+        if let Some(why) = &self.why_unread {
+            text.push_str(&format!(" ({why})"));
+        }
+        text
+    }
+
+    /// Returns the measured lines that are shown of any head, by their numbers, each up to a length. The places of all lines
+    /// are released.
+    pub(super) fn take_shown_lines(&mut self, text: &str) -> BTreeMap<usize, String> {
+        let places = std::mem::take(&mut self.places);
+        let shown = self.heads.iter().flat_map(|head| &head.measures.texts).map(|ranked| ranked.text);
+        let line = |number: usize| {
+            let line = &text[places[number].clone()];
+            (number, line[..line.floor_char_boundary(KEPT_BYTES)].to_owned())
+        };
+        shown.map(line).collect()
+    }
+
     fn add(&mut self, line: Line, text: &str, corpus: &mut Corpus) {
         match line {
             Line::Short => self.short += 1,

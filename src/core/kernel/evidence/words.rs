@@ -1,10 +1,18 @@
 //! Which word of a sentence mattered for an answer.
 
+use std::collections::BTreeMap;
+
+use attune_engine::numerics::evidence::Question;
 use attune_engine::numerics::evidence::maps::Setting;
-use attune_engine::numerics::evidence::words::{WordTable, spearman, steps, word_table};
+use attune_engine::numerics::evidence::words::{WordMeasure, WordTable, spearman, steps, word_table};
 use attune_engine::numerics::model::Pooling;
 
-use super::{AskedAnswer, ENDED, Evidence, Progressed};
+use super::{AskedAnswer, ENDED, Evidence, Progressed, Ran};
+use crate::kernel::sentence_pass::sentence::SentenceFrame;
+
+/// The reason why no word is measured for an answer that belongs to no place.
+pub const MEAN_ANSWER: &str =
+    "this model answers from the mean of all words, so there is no place whose attention could be measured";
 
 /// The measures of a sentence's words.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,19 +29,40 @@ pub struct Words {
     pub spearman: Vec<Vec<Option<f64>>>,
 }
 
+impl Words {
+    /// Returns the words that measures put first, each with these measures.
+    pub fn firsts(&self) -> Vec<(usize, Vec<WordMeasure>)> {
+        let mut firsts: BTreeMap<usize, Vec<WordMeasure>> = BTreeMap::new();
+        for (measure, values) in &self.table.measures {
+            let first = self.ranked.iter().copied().max_by(|a, b| values[*a].abs().total_cmp(&values[*b].abs()));
+            if let Some(first) = first {
+                firsts.entry(first).or_default().push(*measure);
+            }
+        }
+        firsts.into_iter().collect()
+    }
+}
+
+/// The answer on the stage that is asked about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ShownAnswer {
+    /// Position of the token at which the model answers; `None` for its own choice.
+    pub at: Option<usize>,
+    /// The index of the answer among the classes; `None` for the likeliest.
+    pub answer: Option<usize>,
+}
+
 impl Evidence<'_> {
     /// Computes the measures.
     ///
     /// # Errors
     /// In words for the learner, if the sentence does not fit the question, or the work was ended.
     pub fn words(&self, sentence: &str, asked: &AskedAnswer, progressed: Progressed<'_>) -> Result<Words, String> {
-        if self.model.architecture.pooling == Pooling::Mean {
-            return Err(
-                "this model answers from the mean of all words, so there is no place whose attention could be \
-                        measured"
-                    .to_owned(),
-            );
-        }
+        self.check_no_source(
+            "the measures of words are there for models with one sentence: measure on which word of the source each head \
+             aligns with attune heads MODEL TEXTFILE",
+        )?;
+        self.answers_at_a_place()?;
         let ran = self.run(sentence).map_err(|why| format!("--sentence: {why}"))?;
         let place = self.place(&ran.tokens, asked.at).map_err(|why| format!("--sentence: {why}"))?;
         let likeliest = self.likeliest(&ran, place, 2);
@@ -41,6 +70,39 @@ impl Evidence<'_> {
         let usual = self.beside_named(asked, usual)?;
         let same = "the answer is compared with itself: give --answer and --against";
         let question = self.question(asked, place, usual, same)?;
+        self.measured(&ran, question, progressed)
+    }
+
+    /// Computes the measures of the sentence on the stage, for an answer against the likeliest other.
+    ///
+    /// # Errors
+    /// In words for the learner, if the model has no such answer, or the work was ended.
+    pub fn words_shown(
+        &self,
+        frame: &SentenceFrame,
+        asked: ShownAnswer,
+        progressed: Progressed<'_>,
+    ) -> Result<Words, String> {
+        self.answers_at_a_place()?;
+        let ran = self.run_frame(frame);
+        let place = self.place(&ran.tokens, asked.at)?;
+        let likeliest = self.likeliest(&ran, place, 2);
+        let answer = asked.answer.filter(|class| *class < self.classes.len()).unwrap_or(likeliest[0]);
+        let other = likeliest.into_iter().find(|class| *class != answer);
+        let against =
+            other.ok_or_else(|| "the model has only one answer, so there is nothing to compare".to_owned())?;
+        self.measured(&ran, Question { place, answer, against }, progressed)
+    }
+
+    /// Checks that an answer belongs to a place.
+    fn answers_at_a_place(&self) -> Result<(), String> {
+        if self.model.architecture.pooling == Pooling::Mean {
+            return Err(MEAN_ANSWER.to_owned());
+        }
+        Ok(())
+    }
+
+    fn measured(&self, ran: &Ran, question: Question, progressed: Progressed<'_>) -> Result<Words, String> {
         let setting = Setting {
             model: self.model,
             parameters: self.parameters,
@@ -57,7 +119,7 @@ impl Evidence<'_> {
         let with_each = |a: &[f64]| table.measures.iter().map(|(_, b)| spearman(a, b, &ranked)).collect();
         Ok(Words {
             tokens: ran.texts().into_iter().take(seen).collect(),
-            place,
+            place: question.place,
             answer: self.named(question.answer),
             against: self.named(question.against),
             spearman: table.measures.iter().map(|(_, a)| with_each(a)).collect(),

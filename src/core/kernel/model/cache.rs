@@ -4,7 +4,10 @@
 use std::cell::{OnceCell, RefCell};
 use std::sync::Arc;
 
+use crate::kernel::evidence::job::Job;
 use crate::kernel::evidence::live::LiveMap;
+use crate::kernel::evidence::tables::ShownTables;
+use crate::kernel::evidence::words::Words;
 use crate::kernel::sentence_pass::PassCache;
 use crate::kernel::sentence_pass::recorded_check::RecordedCheck;
 use crate::kernel::training::cache::StepCache;
@@ -21,6 +24,8 @@ pub struct Cache {
     pub recorded: RefCell<Option<RecordedCheck>>,
     /// The map that the learner has asked for.
     pub map: RefCell<Option<LiveMap>>,
+    pub words: RefCell<Option<Job<Words>>>,
+    pub tables: RefCell<Option<Job<ShownTables>>>,
 }
 
 impl Clone for Cache {

@@ -1,35 +1,33 @@
-//! Questions to a lesson's model, and the map of its sentence: started, advanced and shown.
+//! Questions to a lesson's model, and the map of its sentence: started, advanced and shown. What takes long runs on a thread of
+//! its own.
 
 use std::sync::Arc;
 
 use super::LessonModel;
-use crate::kernel::evidence::Evidence;
+use crate::kernel::evidence::job::{Asked, Job, OwnModel, Subject};
 use crate::kernel::evidence::live::{LiveMap, Mapped, SentenceMap};
+use crate::kernel::evidence::tables::ShownTables;
+use crate::kernel::evidence::words::{ShownAnswer, Words};
+use crate::kernel::evidence::{Evidence, Progressed, with_one_sentence};
+use crate::kernel::objective::network;
 use crate::lesson::recorded::ONE_PASS;
 
 impl LessonModel {
     /// Puts questions to the model with the weights in use.
     ///
     /// # Errors
-    /// In words for the learner, if it is a recording or has a source.
+    /// In words for the learner, if it is a recording.
     pub fn evidence(&self) -> Result<Evidence<'_>, String> {
-        let model = self.training.network();
         if self.is_recorded() {
             return Err(ONE_PASS.to_owned());
         }
-        if model.architecture.has_source() {
-            return Err(
-                "this model reads a source sentence; maps, scores, words and heads are there for models with one \
-                        sentence only"
-                    .to_owned(),
-            );
-        }
         Ok(Evidence {
             lesson: &self.origin.lesson,
-            model,
+            model: self.training.network(),
             parameters: self.training.live(),
             space: &self.space,
             classes: &self.classes,
+            targets: self.pass.targets().map(|targets| &**targets),
         })
     }
 
@@ -72,5 +70,85 @@ impl LessonModel {
         let map = self.cache.map.borrow();
         let map = map.as_ref().filter(|map| map.is_of(&self.mapped()))?;
         Some(Arc::new(map.snapshot(self.evidence().ok()?)))
+    }
+
+    /// Copies what questions on another thread need.
+    fn own_model(&self) -> OwnModel {
+        let lesson = self.origin.lesson.clone();
+        OwnModel {
+            model: network(&lesson, &self.space),
+            lesson,
+            parameters: self.training.live().clone(),
+            space: self.space.clone(),
+            classes: self.classes.clone(),
+        }
+    }
+
+    fn subject(&self) -> Subject {
+        Subject { frame: self.pass.frame().clone(), parameters: self.training.live().clone() }
+    }
+
+    /// Starts the measures of which word mattered.
+    ///
+    /// # Errors
+    /// In words for the learner, if the model cannot be asked.
+    pub(super) fn start_words(&self, asked: ShownAnswer) -> Result<(), String> {
+        with_one_sentence(&self.evidence()?.model.architecture)?;
+        let frame = self.pass.frame().clone();
+        let work =
+            move |evidence: Evidence<'_>, progressed: Progressed<'_>| evidence.words_shown(&frame, asked, progressed);
+        *self.cache.words.borrow_mut() = Some(Job::begin(self.subject(), self.own_model(), work));
+        Ok(())
+    }
+
+    /// Starts the tables of a head for the words of the sentence.
+    ///
+    /// # Errors
+    /// In words for the learner, if the model cannot be asked, or there is no such head.
+    pub(super) fn start_tables(&self, head: usize) -> Result<(), String> {
+        let evidence = self.evidence()?;
+        let architecture = &evidence.model.architecture;
+        with_one_sentence(architecture)?;
+        if head >= architecture.heads() {
+            return Err(format!("there is no head {}; there are {}", head.saturating_add(1), architecture.heads()));
+        }
+        let (block, _, own) = architecture.head(head);
+        let mut words: Vec<(String, usize)> = Vec::new();
+        for token in self.pass.frame().tokens() {
+            let row = token.word.filter(|row| words.iter().all(|(_, other)| other != row));
+            words.extend(row.map(|row| (token.text.clone(), row)));
+        }
+        let work = move |evidence: Evidence<'_>, progressed: Progressed<'_>| {
+            let tables = evidence.tables_of_rows(&[(block, own)], &words, progressed)?;
+            Ok(ShownTables { head, tables })
+        };
+        *self.cache.tables.borrow_mut() = Some(Job::begin(self.subject(), self.own_model(), work));
+        Ok(())
+    }
+
+    /// Returns whether a question about what is on the stage is still to be answered.
+    pub fn has_question_pending(&self) -> bool {
+        let of = self.subject();
+        self.cache.words.borrow().as_ref().is_some_and(|job| job.is_pending(&of))
+            || self.cache.tables.borrow().as_ref().is_some_and(|job| job.is_pending(&of))
+    }
+
+    /// Waits a moment for the answers to questions.
+    pub fn wait_for_answers(&self) {
+        let of = self.subject();
+        if let Some(job) = self.cache.words.borrow_mut().as_mut().filter(|job| job.is_pending(&of)) {
+            job.wait();
+        }
+        if let Some(job) = self.cache.tables.borrow_mut().as_mut().filter(|job| job.is_pending(&of)) {
+            job.wait();
+        }
+    }
+
+    pub(super) fn asked_words(&self) -> Option<Asked<Words>> {
+        self.cache.words.borrow().as_ref().filter(|job| job.is_of(&self.subject())).map(Job::asked)
+    }
+
+    pub(super) fn asked_tables(&self) -> Option<Asked<ShownTables>> {
+        self.cache.tables.borrow().as_ref().filter(|job| job.is_of(&self.subject())).map(Job::asked)
     }
 }

@@ -5,11 +5,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use attune_engine::code::budget::RUN_PRODUCTS_MAX;
 use attune_engine::code::{
-    Axis, Charge, CodePass, FORWARD, Fault, Forward, Labels, NEIGHBOURS, PassTensors, RunnableModel, Shape, Tensor,
-    VECTORS, Variable,
+    Axis, Charge, CodePass, FORWARD, Fault, Forward, Labels, NEIGHBOURS, OnlyChanges, PassChanges, PassTensors,
+    RunnableModel, Shape, Tensor, VECTORS, Variable,
 };
 use attune_engine::messages::nearest;
 use attune_engine::numerics::attention::{HeadMode, Mask};
+use attune_engine::numerics::evidence::Question;
+use attune_engine::numerics::evidence::corpus::HeadTowers;
+use attune_engine::numerics::evidence::maps::{Change, Setting};
 use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::model::cost::forward_multiplications;
 use attune_engine::numerics::model::{Activations, AttentionModel};
@@ -21,10 +24,13 @@ use attune_engine::vectors::expression::Expression;
 use attune_engine::vectors::{Vectors, unknown};
 
 use crate::kernel::model::LessonModel;
+use crate::kernel::model::beside::Opened;
 use crate::kernel::notebook::execution::{LiveModel, Versions};
 use crate::kernel::notebook::live::{Follows, Live, LiveName, live_names};
 use crate::kernel::notebook::live_text::Spoken;
-use crate::kernel::sentence_pass::interventions::{are_none, check_temperature, for_any_sentence, with_first_sight};
+use crate::kernel::sentence_pass::interventions::{
+    EDGES_MAX, are_none, check_gain, check_mask, check_temperature, for_any_sentence, none, with_first_sight,
+};
 use crate::kernel::sentence_pass::passes::Passes;
 use crate::kernel::sentence_pass::sentence::{Sentence, SentenceFrame};
 use crate::kernel::targets::Targets;
@@ -303,9 +309,16 @@ pub struct Runner {
     parameters: Arc<Parameters<f32>>,
     interventions: Arc<Interventions<f32>>,
     /// The latest passes, the newest first, because a text with many numbers reads the same few again and again.
-    passes: Mutex<VecDeque<(Vec<usize>, CodePass)>>,
+    passes: Mutex<VecDeque<(PassChanges, CodePass)>>,
+    /// The latest unchanged passes, from which those with written changes go on.
+    unchanged: Mutex<VecDeque<(String, Arc<Unchanged>)>>,
 }
 
+/// The models of folders beside lessons, because cells run again after each change.
+static BESIDE: Opened<Runner> = Opened::empty();
+
+/// Number of unchanged passes that a runner keeps: those of a sentence and a second one.
+const UNCHANGED_KEPT: usize = 2;
 /// Number of passes that a runner keeps.
 const PASSES_KEPT: usize = 4;
 /// Greatest number of multiplications of a pass that is kept, such that all kept passes together would fit into one
@@ -324,6 +337,7 @@ impl Runner {
             parameters: parameters.clone(),
             interventions: interventions.clone(),
             passes: Mutex::default(),
+            unchanged: Mutex::default(),
         }
     }
 
@@ -351,49 +365,214 @@ impl Runner {
         }
     }
 
-    fn passes(&self) -> MutexGuard<'_, VecDeque<(Vec<usize>, CodePass)>> {
+    fn passes(&self) -> MutexGuard<'_, VecDeque<(PassChanges, CodePass)>> {
         self.passes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the learner's interventions that apply to any sentence, with some heads switched off.
     fn without(&self, off: &[usize]) -> Result<Interventions<f32>, Fault> {
         let mut interventions = for_any_sentence(&self.interventions);
-        let heads = self.network.architecture.heads();
-        interventions.heads.resize(heads, HeadMode::Live);
+        interventions.heads.resize(self.network.architecture.heads(), HeadMode::Live);
         for &head in off {
-            let Some(mode) = interventions.heads.get_mut(head) else {
-                let fault = Fault::new(format!("{FORWARD}: there is no head {head}"));
-                return Err(fault.hint(format!("use numbers from 0 to {}", heads.saturating_sub(1))));
-            };
-            *mode = HeadMode::Off;
+            self.check_head(head)?;
+            interventions.heads[head] = HeadMode::Off;
         }
         Ok(interventions)
     }
 }
 
-impl Forward for Runner {
-    fn pass(&self, sentence: &str, off: &[usize], charge: Charge<'_>) -> Result<CodePass, Fault> {
-        let is_it = |(without, pass): &&(Vec<usize>, CodePass)| without == off && *pass.sentence == *sentence;
-        if let Some((_, pass)) = self.passes().iter().find(is_it) {
-            return Ok(pass.clone());
-        }
-        let interventions = self.without(off)?;
+/// A sentence with its pass without any change.
+struct Unchanged {
+    frame: SentenceFrame,
+    activations: Activations<f32>,
+    /// Multiplications of the pass.
+    cost: u64,
+}
+
+/// A pass with changes: the unchanged one, the tensors of this one, and the changes.
+type ChangedPass = (Arc<Unchanged>, Activations<f32>, Interventions<f32>);
+
+impl Runner {
+    /// Prepares a sentence, and returns the multiplications of a pass of it.
+    fn frame(&self, sentence: &str) -> Result<(SentenceFrame, u64), Fault> {
         let read = Sentence::read(sentence, &self.lesson, &self.words);
         let read = read.map_err(|why| Fault::new(format!("{FORWARD}: {why}")))?;
         let frame = SentenceFrame::without_points(read, &self.space, self.targets.as_deref());
-        let (network, parameters) = (&self.network, &self.parameters);
         let tokens = frame.tokens().len();
-        let cost = forward_multiplications(&network.architecture, self.classes.len(), tokens, tokens) as u64;
+        let cost = forward_multiplications(&self.network.architecture, self.classes.len(), tokens, tokens) as u64;
+        Ok((frame, cost))
+    }
+
+    /// Returns a sentence with its unchanged pass, which a map asks for at each of its places.
+    fn unchanged(&self, sentence: &str, charge: Charge<'_>) -> Result<Arc<Unchanged>, Fault> {
+        let kept = || self.unchanged.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, found)) = kept().iter().find(|(of, _)| of == sentence) {
+            return Ok(found.clone());
+        }
+        let (frame, cost) = self.frame(sentence)?;
         charge(cost)?;
-        let activations = frame.activations(network, parameters, &interventions);
-        let answers = Arc::new(answers(network, parameters, &activations.output));
-        let live = self.live(&frame, Arc::new(interventions), activations, answers);
-        let pass =
-            CodePass { sentence: sentence.into(), tensors: Arc::new(ReadPass { names: live_names(&live), live }) };
+        let activations = frame.activations(&self.network, &self.parameters, &none(&self.network.architecture));
+        let found = Arc::new(Unchanged { frame, activations, cost });
+        if cost <= KEPT_PRODUCTS_MAX {
+            let mut kept = kept();
+            kept.truncate(UNCHANGED_KEPT - 1);
+            kept.push_front((sentence.to_owned(), found.clone()));
+        }
+        Ok(found)
+    }
+
+    /// Charges the part of a pass from a block on.
+    fn charge_from(&self, block: usize, cost: u64, charge: Charge<'_>) -> Result<(), Fault> {
+        let blocks = self.network.architecture.numbered_blocks().count().max(1) as u64;
+        charge(cost / blocks * (blocks - (block as u64).min(blocks)))
+    }
+
+    /// Runs a sentence with the changes that code wrote in full, from the first changed block on.
+    fn with_only(&self, sentence: &str, changes: &OnlyChanges, charge: Charge<'_>) -> Result<ChangedPass, Fault> {
+        let own = self.unchanged(sentence, charge)?;
+        let interventions = self.only(changes, &own.frame, charge)?;
+        if let (Some(second), Some(head)) = (&changes.second, changes.exchanged) {
+            let activations = self.exchanged(&own, (second, head), charge)?;
+            return Ok((own, activations, interventions));
+        }
+        let architecture = &self.network.architecture;
+        let Interventions { temperature, scale, heads, mask, edges, patch } = &interventions;
+        let changed = (0..heads.len()).filter(|head| heads[*head] != HeadMode::Live);
+        let of_heads = changed.chain(edges.iter().map(|edge| edge.head)).map(|head| architecture.head(head).0);
+        let whole = (temperature.is_some() || scale.is_some() || mask.is_some()).then_some(0);
+        let Some(first) = of_heads.chain(whole).chain(patch.iter().map(|patch| patch.block)).min() else {
+            return Ok((own.clone(), own.activations.clone(), interventions));
+        };
+        self.charge_from(first, own.cost, charge)?;
+        let (input, source) = (own.frame.input(), own.frame.source());
+        let activations = own.activations.again(first, &self.network, &self.parameters, input, source, &interventions);
+        Ok((own, activations, interventions))
+    }
+
+    /// Returns the changes that code wrote in full, and the vector of a patch from the second sentence's pass.
+    fn only(
+        &self,
+        changes: &OnlyChanges,
+        frame: &SentenceFrame,
+        charge: Charge<'_>,
+    ) -> Result<Interventions<f32>, Fault> {
+        let refused = |why: String| Fault::new(format!("{FORWARD}: {why}"));
+        let mut found = Interventions { heads: none(&self.network.architecture).heads, ..changes.others.clone() };
+        for (head, mode) in &changes.heads {
+            self.check_head(*head)?;
+            self.check_mode(*head, mode, frame).map_err(refused)?;
+            found.heads[*head] = mode.clone();
+        }
+        found.temperature.map_or(Ok(()), check_temperature).map_err(refused)?;
+        found.mask.as_ref().map_or(Ok(()), |mask| check_mask(mask, frame.tokens().len())).map_err(refused)?;
+        found.edges.iter().try_for_each(|edge| self.check_head(edge.head))?;
+        if found.edges.len() > EDGES_MAX {
+            return Err(refused(format!("at most {EDGES_MAX} edges can be removed")));
+        }
+        if let (Some(patch), Some(second)) = (&mut found.patch, &changes.second) {
+            let (tower, other) = (self.network.architecture.tower_of(patch.block), self.unchanged(second, charge)?);
+            let block = other.activations.blocks.get(patch.block);
+            let block = block.ok_or_else(|| refused(format!("there is no layer {}", patch.block)))?;
+            let counts = [frame.tokens_of(tower).len(), block.input.rows()];
+            if patch.position >= counts[0] || patch.from >= counts[1] {
+                return Err(refused(format!("the sentences have {} and {} tokens", counts[0], counts[1])));
+            }
+            patch.vector = Some(block.input.row(patch.from).into());
+        }
+        Ok(found)
+    }
+
+    fn check_head(&self, head: usize) -> Result<(), Fault> {
+        let heads = self.network.architecture.heads();
+        if head < heads {
+            return Ok(());
+        }
+        let fault = Fault::new(format!("{FORWARD}: there is no head {head}"));
+        Err(fault.hint(format!("use numbers from 0 to {}", heads.saturating_sub(1))))
+    }
+
+    /// Checks that a gain is in its range and frozen weights fit the sentence.
+    fn check_mode(&self, head: usize, mode: &HeadMode<f32>, frame: &SentenceFrame) -> Result<(), String> {
+        let towers = HeadTowers::all(&self.network.architecture)[head];
+        let size = [towers.queries, towers.keys].map(|tower| frame.tokens_of(tower).len());
+        match mode {
+            HeadMode::Gain(gain) => check_gain(*gain),
+            HeadMode::Frozen(Some(weights)) if [weights.rows(), weights.cols()] != size => Err(format!(
+                "frozen weights of {} by {} do not fit head {head}, which has {} by {}",
+                weights.rows(),
+                weights.cols(),
+                size[0],
+                size[1]
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Computes the outputs and answers of a pass in which a head's mixes are those of the second sentence.
+    fn exchanged(
+        &self,
+        own: &Unchanged,
+        (second, head): (&str, usize),
+        charge: Charge<'_>,
+    ) -> Result<Activations<f32>, Fault> {
+        self.check_head(head)?;
+        let second = self.unchanged(second, charge)?;
+        let refused = |why: String| Fault::new(format!("{FORWARD}: {why}"));
+        if self.network.architecture.has_source() {
+            return Err(refused("heads of a second sentence are exchanged in models with one sentence".to_owned()));
+        }
+        let counts = [own, &*second].map(|of| of.frame.tokens().len());
+        if counts[0] != counts[1] {
+            return Err(refused(format!("the sentences have {} and {} tokens", counts[0], counts[1])));
+        }
+        let (block, _, head) = self.network.architecture.head(head);
+        self.charge_from(block, own.cost, charge)?;
+        let setting = Setting {
+            model: &self.network,
+            parameters: &self.parameters,
+            sentence: own.frame.input(),
+            own: &own.activations,
+            second: Some(&second.activations),
+            question: Question { place: 0, answer: 0, against: 0 },
+        };
+        let output = setting.output(Change::Head { block, head }).map(Arc::new);
+        let output = output.unwrap_or_else(|| own.activations.output.clone());
+        Ok(Activations { output, blocks: Vec::new(), ..own.activations.clone() })
+    }
+}
+
+impl Forward for Runner {
+    fn pass(&self, sentence: &str, changes: &PassChanges, charge: Charge<'_>) -> Result<CodePass, Fault> {
+        let is_it = |(others, pass): &&(PassChanges, CodePass)| others == changes && *pass.sentence == *sentence;
+        if let Some((_, pass)) = self.passes().iter().find(is_it) {
+            return Ok(pass.clone());
+        }
+        let (network, parameters) = (&self.network, &self.parameters);
+        let live = |frame: &SentenceFrame, activations: Activations<f32>, interventions: Interventions<f32>| {
+            let answers = Arc::new(answers(network, parameters, &activations.output));
+            self.live(frame, Arc::new(interventions), activations, answers)
+        };
+        let (live, cost, is_whole) = match changes {
+            PassChanges::Without(off) => {
+                let (frame, cost) = self.frame(sentence)?;
+                charge(cost)?;
+                let interventions = self.without(off)?;
+                let activations = frame.activations(network, parameters, &interventions);
+                (live(&frame, activations, interventions), cost, true)
+            }
+            PassChanges::Only(only) => {
+                let (own, activations, interventions) = self.with_only(sentence, only, charge)?;
+                (live(&own.frame, activations, interventions), own.cost, only.exchanged.is_none())
+            }
+        };
+        let mut names = live_names(&live);
+        // The vectors within a pass with another's mixes are not kept.
+        names.retain(|name| is_whole || name.tensor.quantity == Quantity::Logit);
+        let pass = CodePass { sentence: sentence.into(), tensors: Arc::new(ReadPass { names, live }) };
         if cost <= KEPT_PRODUCTS_MAX {
             let mut passes = self.passes();
             passes.truncate(PASSES_KEPT - 1);
-            passes.push_front((off.to_vec(), pass.clone()));
+            passes.push_front((changes.clone(), pass.clone()));
         }
         Ok(pass)
     }
@@ -407,6 +586,12 @@ impl Forward for Runner {
         let found = self.table().gathered(rows.into_iter());
         let axes = vec![Axis::labelled(words.into()), Axis::plain(found.cols())];
         Ok(Tensor::new(axes, found.flat().iter().map(|&x| f64::from(x)).collect()))
+    }
+
+    fn beside(&self, name: &str) -> Result<Arc<dyn Forward>, Fault> {
+        let make = |model: &LessonModel, parameters: &_| Self::of(model, parameters, &Arc::default());
+        let runner = BESIDE.open(self.lesson.folder.as_deref(), name, make);
+        Ok(runner.map_err(|why| Fault::new(format!("the model {name:?}: {why}")))?)
     }
 
     fn file(&self, name: &str) -> Result<Arc<Vectors>, Fault> {

@@ -1,6 +1,7 @@
 //! A lesson whose static vectors are trained: the attention model, its training, its weights in use, and the states for
 //! undo.
 
+pub mod beside;
 pub mod cache;
 pub mod commands;
 pub mod corpus;
@@ -173,8 +174,23 @@ impl LessonModel {
                 self.end_map();
                 Ok(())
             }
+            Command::Words(asked) => self.start_words(asked),
+            Command::EndWords => {
+                self.cache.words.take();
+                Ok(())
+            }
+            Command::Tables(head) => self.start_tables(head),
+            Command::EndTables => {
+                self.cache.tables.take();
+                Ok(())
+            }
             // These commands are applied by the kernel.
-            Command::Tour | Command::Undo | Command::Redo | Command::Notebook(_) | Command::Retrain(_) => Ok(()),
+            Command::Tour
+            | Command::Texts(_)
+            | Command::Undo
+            | Command::Redo
+            | Command::Notebook(_)
+            | Command::Retrain(_) => Ok(()),
         }
     }
 
@@ -325,6 +341,8 @@ impl LessonModel {
             recorded: pass.frame().recorded().cloned(),
             checked: self.checked(),
             map: self.map_snapshot(),
+            words: self.asked_words(),
+            tables: self.asked_tables(),
             recipe: self.origin.recipe.clone(),
             made_of: self.origin.lesson.clone(),
             replaced: self.replaced(),

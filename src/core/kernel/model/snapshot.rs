@@ -9,7 +9,10 @@ use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::params::{Parameters, TensorId};
 use attune_engine::pretrained::Pretrained;
 
+use crate::kernel::evidence::job::Asked;
 use crate::kernel::evidence::live::SentenceMap;
+use crate::kernel::evidence::tables::ShownTables;
+use crate::kernel::evidence::words::Words;
 use crate::kernel::sentence_pass::recorded::RecordedPass;
 use crate::kernel::sentence_pass::recorded_check::CheckedText;
 use crate::kernel::sentence_pass::senses::SensesSnapshot;
@@ -67,6 +70,10 @@ pub struct ModelSnapshot {
     pub checked: Option<Arc<CheckedText>>,
     /// The map of the sentence, if it was asked for, as far as it is computed.
     pub map: Option<Arc<SentenceMap>>,
+    /// The measures of which word mattered, if they were asked for.
+    pub words: Option<Asked<Words>>,
+    /// The tables of a head, if they were asked for.
+    pub tables: Option<Asked<ShownTables>>,
     /// The model before the lesson was trained again.
     pub replaced: Option<Arc<Replaced>>,
 }

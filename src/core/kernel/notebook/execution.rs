@@ -7,7 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use attune_engine::code::{FORWARD, Fault, Functions, Given, NEIGHBOURS, Names, Output, VECTORS, Variable, names};
+use attune_engine::code::{
+    FORWARD, Fault, Functions, Given, NEIGHBOURS, Names, Output, RATE, VECTORS, Variable, names,
+};
 
 use crate::kernel::notebook::document::{Behaviour, CellCode, CellId, Document, DocumentCell};
 use crate::kernel::notebook::live::{Follows, Live, LiveName};
@@ -56,12 +58,12 @@ pub fn text_that_runs(cell: &DocumentCell) -> Option<Arc<str>> {
 
 /// Returns the code of the lesson that runs with a cell.
 pub fn code_beside(kind: &CellKind) -> impl Iterator<Item = &String> {
-    let (shown, exercise) = match Behaviour::of(kind).runs {
-        CellCode::Predict(predict) => (Some(&predict.shows), None),
+    let (beside, exercise) = match Behaviour::of(kind).runs {
+        CellCode::Predict(predict) => (Some([&predict.draws, &predict.shows]), None),
         CellCode::Exercise(exercise) => (None, Some(exercise)),
         CellCode::Nothing | CellCode::Code { .. } => (None, None),
     };
-    shown.into_iter().chain(exercise.into_iter().flat_map(Exercise::codes))
+    beside.into_iter().flatten().chain(exercise.into_iter().flat_map(Exercise::codes))
 }
 
 /// Returns whether a cell runs automatically: a plot, the check of an exercise that is answered outside the cell, and
@@ -222,7 +224,12 @@ impl<'a> NamesInScope<'a> {
         let source = |follows| NameSource::Live { follows, version: versions.of(follows) };
         let tensors = live.iter().map(|live| (live.name.as_str(), live.tensor.follows()));
         // A pass over a sentence that a cell supplies depends on the weights and on the heads that are off.
-        let asked = [(FORWARD, Follows::Forward), (VECTORS, Follows::Space), (NEIGHBOURS, Follows::Space)];
+        let asked = [
+            (FORWARD, Follows::Forward),
+            (RATE, Follows::Forward),
+            (VECTORS, Follows::Space),
+            (NEIGHBOURS, Follows::Space),
+        ];
         let all = tensors.chain(asked);
         let live = all.map(|(name, follows)| (name, source(follows))).collect();
         Self { live, above: BTreeMap::new() }

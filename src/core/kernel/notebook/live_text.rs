@@ -151,7 +151,10 @@ impl CellTexts {
     }
 
     pub fn is_of(&self, cell: &Arc<DocumentCell>) -> bool {
-        let is_same = |other: &DocumentCell| other.text == cell.text && other.speaks_of == cell.speaks_of;
+        // After a reset, a question draws other numbers.
+        let is_same = |other: &DocumentCell| {
+            other.text == cell.text && other.speaks_of == cell.speaks_of && other.resets == cell.resets
+        };
         Arc::ptr_eq(&self.cell, cell) || is_same(&self.cell) && Arc::ptr_eq(&self.cell.kind, &cell.kind)
     }
 }

@@ -396,6 +396,7 @@ impl Notebook {
                 reads_model: self.reads_model(&cell.id),
                 shadows: shadows.map(Arc::from),
                 live: self.texts.get(&cell.id).map(|texts| texts.shown(stale_texts.contains(&cell.id), &stale_cells)),
+                order: self.order_of_choices(cell),
             };
         NotebookSnapshot {
             cells: self.document.cells.iter().zip(standings).map(cell).collect(),

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use attune_engine::code::budget::{Allowance, KEPT_BYTES_MAX, RUN_BYTES_MAX, TIME_MAX};
-use attune_engine::code::{Fault, Functions, Given, LineColumn, Names, Output, Run, Scope, Variable, names, run};
+use attune_engine::code::{
+    Fault, Functions, Given, LineColumn, Names, Output, Run, Scope, Value, Variable, names, run, values,
+};
 
 use crate::fnv1a;
 use crate::kernel::model::LessonModel;
@@ -14,11 +16,15 @@ use crate::kernel::notebook::execution::{CellStanding, LiveModel, LiveTensors, N
 use crate::kernel::notebook::live::{Live, live_names};
 use crate::kernel::notebook::snapshot::{CellStatus, ComparedCase, Verdict};
 use crate::kernel::notebook::{LastCommand, Notebook};
-use crate::lesson::cells::{Exercise, Predict};
+use crate::lesson::cells::{CellKind, Exercise, Predict};
+use crate::lesson::live_text::LiveExpression;
 
 /// Greatest time of the cells that run automatically together, between two actions of the learner. With
 /// [`TEXTS_TIME_MAX`](crate::kernel::notebook::live_text::TEXTS_TIME_MAX), a lesson opens within 10 s of its code.
 const UNASKED_TIME_MAX: Duration = Duration::from_secs(7);
+
+/// The reason why a drawn number cannot be changed.
+const DRAWN: &str = "the question draws it";
 
 /// The variable of a case that holds the expected result.
 const EXPECTED: &str = "expected";
@@ -39,7 +45,7 @@ impl Notebook {
             CellCode::Exercise(exercise) => self.try_exercise(exercise, &cell, model, allowance),
             CellCode::Predict(predict) => {
                 let asked = untouched.map(|untouched| untouched.live_with(&self.speaks_of(&cell)));
-                self.answer_prediction(predict, &asked.unwrap_or_else(|| model.live()), allowance)
+                self.answer_prediction(predict, &cell, &asked.unwrap_or_else(|| model.live()), allowance)
             }
         };
         if left < TIME_MAX && allowance.is_late() {
@@ -282,15 +288,36 @@ impl Notebook {
         outcome
     }
 
-    fn answer_prediction(&self, predict: &Predict, live: &Live, allowance: Allowance) -> Outcome {
-        let scope = ExerciseScope::default();
+    /// Returns the model's answer to a question as it is asked after a number of resets, with all its texts evaluated.
+    pub fn try_prediction(&self, predict: &Predict, cell: &DocumentCell, live: &Live) -> Outcome {
+        let outcome = self.answer_prediction(predict, cell, live, Allowance::default());
         let known = live_names(live);
         let tensors = LiveTensors { live, known: &known };
+        let texts = || {
+            let (drawn, _) = self.drawn(predict, cell, tensors, Allowance::default())?;
+            let texts = cell.kind.markdown().flat_map(|text| text.expressions());
+            let sources: Vec<&str> = texts.map(|expression| &*expression.source).collect();
+            self.values_in(&sources, &drawn, tensors, Allowance::default())
+                .into_iter()
+                .find_map(Result::err)
+                .map_or(Ok(()), Err)
+        };
+        let fault = outcome.fault.clone().or_else(|| texts().err());
+        Outcome { fault, ..outcome }
+    }
+
+    fn answer_prediction(&self, predict: &Predict, cell: &DocumentCell, live: &Live, allowance: Allowance) -> Outcome {
+        let known = live_names(live);
+        let tensors = LiveTensors { live, known: &known };
+        let (scope, choices) = match self.drawn(predict, cell, tensors, allowance) {
+            Ok(drawn) => drawn,
+            Err(fault) => return Outcome { fault: Some(fault), ..Outcome::default() },
+        };
         let answer = self.clean(&predict.answer, tensors, &scope, self.seed, allowance);
         let shows = self.clean(&predict.shows, tensors, &scope, self.seed, allowance);
         let right = match answer.outputs.last() {
             Some(Output::Number(place)) => Some(*place as usize).filter(|_| place.fract() == 0.0 && *place >= 0.0),
-            Some(Output::Text(text)) => predict.choices.iter().position(|choice| *choice == **text),
+            Some(Output::Text(text)) => choices.iter().position(|choice| *choice == **text),
             _ => None,
         };
         let right = right.filter(|right| *right < predict.choices.len());
@@ -299,6 +326,110 @@ impl Notebook {
         let fault = answer.fault.or(shows.fault).or_else(|| right.is_none().then(none));
         let verdict = right.map(|right| Verdict::Prediction { right });
         Outcome { outputs: shows.outputs, fault, verdict, measured: shows.bytes, ..Outcome::default() }
+    }
+
+    /// Draws the numbers of a question, and returns them with its choices. They are the same until the cell is reset. If two
+    /// choices happen to be written alike, others are drawn.
+    fn drawn(
+        &self,
+        predict: &Predict,
+        cell: &DocumentCell,
+        tensors: LiveTensors<'_>,
+        allowance: Allowance,
+    ) -> Result<(ExerciseScope, Vec<String>), Fault> {
+        /// How often numbers are drawn before the question is taken to be at fault.
+        const TRIES: u64 = 8;
+        let none = ExerciseScope::default();
+        let mut alike = Fault::new("");
+        for attempt in 0..TRIES {
+            let seed = self.seed_of_draw(cell) ^ attempt;
+            let Run { defined, functions, fault, .. } = self.clean(&predict.draws, tensors, &none, seed, allowance);
+            if let Some(fault) = fault {
+                return Err(fault);
+            }
+            let scope = ExerciseScope { case: defined, functions, ..ExerciseScope::default() };
+            let choices = self.choices(predict, &scope, tensors, allowance)?;
+            let place = (1..choices.len()).find(|place| choices[..*place].contains(&choices[*place]));
+            match place.filter(|_| predict.is_drawn()) {
+                Some(place) => alike = Fault::new(format!("two of its choices are {:?}", choices[place])),
+                None => return Ok((scope, choices)),
+            }
+        }
+        Err(alike.hint("draw numbers that differ as they are written"))
+    }
+
+    /// Returns the seed of the numbers that a cell draws, which differs after each reset.
+    fn seed_of_draw(&self, cell: &DocumentCell) -> u64 {
+        let draw = [self.seed_of(cell), cell.resets as u64].map(u64::to_le_bytes).concat();
+        fnv1a(&draw)
+    }
+
+    /// Returns the order in which the choices of a question with drawn numbers are shown.
+    pub(super) fn order_of_choices(&self, cell: &DocumentCell) -> Vec<usize> {
+        let CellKind::Predict(predict) = &*cell.kind else { return Vec::new() };
+        if !predict.is_drawn() {
+            return Vec::new();
+        }
+        let mut order: Vec<usize> = (0..predict.choices.len()).collect();
+        let seed = self.seed_of_draw(cell);
+        order.sort_by_key(|index| fnv1a(&[seed, *index as u64].map(u64::to_le_bytes).concat()));
+        order
+    }
+
+    /// Returns the choices of a question with their live numbers.
+    fn choices(
+        &self,
+        predict: &Predict,
+        scope: &ExerciseScope,
+        tensors: LiveTensors<'_>,
+        allowance: Allowance,
+    ) -> Result<Vec<String>, Fault> {
+        let mut choices: Vec<String> = Vec::new();
+        for choice in &predict.choices {
+            let sources: Vec<&str> = choice.expressions().iter().map(|expression| &*expression.source).collect();
+            let values: Result<Vec<Value>, Fault> =
+                self.values_in(&sources, scope, tensors, allowance).into_iter().collect();
+            let values = values?;
+            let value_of = |of: &LiveExpression| {
+                let found = choice.expressions().iter().zip(&values).find(|(expression, _)| *expression == of);
+                found.map_or(String::new(), |(expression, value)| expression.written(value))
+            };
+            let written = choice.with_values(value_of);
+            choices.push(written);
+        }
+        Ok(choices)
+    }
+
+    /// Evaluates expressions with the live tensors and the variables of `scope`.
+    fn values_in(
+        &self,
+        sources: &[&str],
+        scope: &ExerciseScope,
+        tensors: LiveTensors<'_>,
+        allowance: Allowance,
+    ) -> Vec<Result<Value, Fault>> {
+        let reads = sources.iter().filter_map(|source| names(source).ok()).flat_map(|names| names.reads);
+        let names = Names { reads: reads.collect(), ..Names::default() };
+        let LiveTensors { live, known } = tensors;
+        let mut given = tensors.given(&names, &[]);
+        given.extend(scope.case.iter().map(|variable| Given::fixed(variable.clone(), DRAWN)));
+        let others: Vec<String> = known.iter().map(|live| live.name.clone()).collect();
+        let (functions, model, stop) = (scope.functions.clone(), live.model.clone(), self.stop.clone());
+        values(sources, &Scope { given, others: &others, functions, model, seed: self.seed, stop, allowance })
+    }
+
+    /// Adds the numbers that a question draws to the scope of its texts.
+    pub(super) fn add_drawn(
+        &self,
+        cell: &DocumentCell,
+        tensors: LiveTensors<'_>,
+        scope: &mut Scope<'_>,
+    ) -> Result<(), Fault> {
+        let CellKind::Predict(predict) = &*cell.kind else { return Ok(()) };
+        let (drawn, _) = self.drawn(predict, cell, tensors, scope.allowance)?;
+        scope.given.extend(drawn.case.into_iter().map(|variable| Given::fixed(variable, DRAWN)));
+        scope.functions = drawn.functions.with(&scope.functions);
+        Ok(())
     }
 
     /// Runs code of the lesson with the live tensors and the exercise's definitions so far.

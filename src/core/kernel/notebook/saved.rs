@@ -21,6 +21,7 @@ use crate::lesson::Lesson;
 use crate::lesson::cells::{Bind, Cell, CellKind};
 use crate::lesson::issue::shorten;
 use crate::lesson::limits::{CASES_MAX, ID_CHARS_MAX};
+use crate::lesson::live_text::LessonText;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -64,6 +65,9 @@ pub struct SavedCell {
     /// The sentence to which the numbers of a learner's own cell refer, if it is not the one on the stage.
     #[serde(skip_serializing_if = "is_default")]
     pub speaks_of: Option<String>,
+    /// Number of resets of a question with drawn numbers, which decides what it draws.
+    #[serde(skip_serializing_if = "is_default")]
+    pub resets: usize,
     #[serde(skip_serializing_if = "is_default")]
     pub answer: SavedAnswer,
     #[serde(skip_serializing_if = "is_default")]
@@ -151,10 +155,16 @@ impl SavedCell {
             is_folded: cell.is_folded,
             auto_run: cell.auto_run,
             speaks_of: cell.speaks_of.as_deref().map(str::to_owned),
+            resets: if is_drawn(&cell.kind) { cell.resets } else { 0 },
             answer: SavedAnswer::of(cell),
             run: shown.run.as_deref().map(|run| BytesLeft { of_run: RUN_BYTES_MAX, of_notebook: left }.cut(run)),
         }
     }
+}
+
+/// Returns whether a cell asks a question with drawn numbers.
+fn is_drawn(kind: &CellKind) -> bool {
+    matches!(kind, CellKind::Predict(predict) if predict.is_drawn())
 }
 
 impl SavedAnswer {
@@ -168,7 +178,7 @@ impl SavedAnswer {
                 .map_or(Self::None, |(variable, value)| Self::Slider { variable: variable.to_owned(), value }),
             (CellKind::Predict(predict), Answer::Predict { chosen: Some(chosen), is_locked }) => Self::Predict {
                 ask: predict.ask.to_string(),
-                choices: predict.choices.clone(),
+                choices: predict.choices.iter().map(LessonText::to_string).collect(),
                 chosen: *chosen,
                 is_locked: *is_locked,
             },
@@ -339,6 +349,9 @@ impl Merging {
         let mut cell = DocumentCell::of(given);
         cell.is_folded = saved.is_folded;
         cell.auto_run = saved.auto_run;
+        if is_drawn(&cell.kind) {
+            cell.resets = saved.resets;
+        }
         if let (Some(kind), Some(own)) = (saved.kind, own_kind(&cell.kind))
             && kind != own
         {
@@ -444,7 +457,9 @@ impl Merging {
                 SavedAnswer::Predict { choices, chosen: was, is_locked: was_locked, .. },
                 CellKind::Predict(predict),
                 _,
-            ) if *choices == predict.choices && *was < choices.len() => {
+            ) if choices.iter().map(String::as_str).eq(predict.choices.iter().map(|choice| &**choice))
+                && *was < choices.len() =>
+            {
                 cell.answer = Answer::Predict { chosen: Some(*was), is_locked: *was_locked };
                 return;
             }

@@ -100,7 +100,7 @@ impl Notebook {
     }
 
     /// Returns the sentence to which a cell refers.
-    pub(super) fn speaks_of(&self, cell: &DocumentCell) -> Spoken {
+    pub(crate) fn speaks_of(&self, cell: &DocumentCell) -> Spoken {
         let of_stages = || Spoken::Lesson(sentence_above(self.document.cells.iter(), &cell.id));
         cell.speaks_of.clone().map_or_else(of_stages, Spoken::Text)
     }
@@ -204,9 +204,12 @@ impl Notebook {
         let allowance = Allowance::within(left.saturating_sub(found.spent));
         let names = Names { reads: text.texts.reads.clone(), ..Names::default() };
         let others = self.names_above(text.cell);
-        let scope = self.scope(text.cell, &names, &others, tensors, allowance);
+        let mut scope = self.scope(text.cell, &names, &others, tensors, allowance);
         let sources: Vec<&str> = which.iter().map(|&i| &*text.texts.expressions[i].0).collect();
-        let values = values(&sources, &scope);
+        let values = match self.add_drawn(text.cell, tensors, &mut scope) {
+            Ok(()) => values(&sources, &scope),
+            Err(fault) => vec![Err(fault); sources.len()],
+        };
         found.spent += allowance.spent();
         let is_out_of_time = left < TEXT_TIME_MAX && allowance.is_late();
         for (&i, value) in which.iter().zip(values) {

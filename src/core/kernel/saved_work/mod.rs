@@ -9,7 +9,9 @@ mod older;
 
 use std::collections::VecDeque;
 use std::ops::Not;
+use std::sync::Arc;
 
+use attune_engine::json;
 use attune_engine::pretrained::Pretrained;
 use attune_engine::pretrained::folder::PAIR;
 use serde::{Deserialize, Serialize};
@@ -19,6 +21,7 @@ use crate::kernel::command::{
     AxisCommand, Command, InterventionCommand, SenseCommand, SenseList, SentenceCommand, TensorEntries,
     TrainingCommand, WeightCommand,
 };
+use crate::kernel::evidence::over_texts::KeptTexts;
 use crate::kernel::model::LessonModel;
 use crate::kernel::notebook::saved::SavedNotebook;
 use crate::kernel::sentence_pass::sentence::TextOrIds;
@@ -45,6 +48,9 @@ pub struct Saved {
     /// command is the recipe with which the lesson opens, and one as the last command is a retraining that was in
     /// progress.
     pub commands: Vec<Command>,
+    /// The results of all heads over a file of texts.
+    #[serde(skip_serializing_if = "Option::is_none", with = "json::maybe_shared")]
+    pub texts: Option<Arc<KeptTexts>>,
 }
 
 impl Saved {
@@ -64,6 +70,7 @@ impl Saved {
             is_toured: snapshot.is_toured,
             files,
             commands,
+            texts: snapshot.texts.kept.clone(),
         }
     }
 

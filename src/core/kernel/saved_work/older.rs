@@ -1,6 +1,8 @@
 //! Reads work that any version of the program has saved. In older versions, the model's part was a table of results
 //! instead of a list of commands.
 
+use std::sync::Arc;
+
 use attune_engine::json::{self, beginning};
 use attune_engine::numerics::model::activations::Interventions;
 use serde::Deserialize;
@@ -9,6 +11,7 @@ use crate::kernel::command::{
     Axis, AxisCommand, Command, InterventionCommand, SenseList, SenseSentence, SentenceCommand, TensorEntries,
     TrainingCommand,
 };
+use crate::kernel::evidence::over_texts::KeptTexts;
 use crate::kernel::notebook::saved::SavedNotebook;
 use crate::kernel::saved_work::{Saved, put, senses_of, train_to};
 use crate::kernel::sentence_pass::senses::LISTED_MAX;
@@ -27,6 +30,8 @@ pub(super) struct AnyWork {
     files: Vec<(String, String)>,
     #[serde(deserialize_with = "beginning::<COMMANDS_MAX, _, _>")]
     commands: Vec<Command>,
+    #[serde(with = "json::maybe_shared")]
+    texts: Option<Arc<KeptTexts>>,
     /// The model's part in files of older versions.
     model: Option<Model>,
 }
@@ -87,13 +92,13 @@ struct TimedChange {
 
 impl From<AnyWork> for Saved {
     fn from(work: AnyWork) -> Self {
-        let AnyWork { lesson, seed, notebook, is_toured, files, commands, model } = work;
+        let AnyWork { lesson, seed, notebook, is_toured, files, commands, texts, model } = work;
         let (files, mut commands) = match model {
             Some(mut model) => (std::mem::take(&mut model.files), model.commands()),
             None => (files, commands),
         };
         commands.truncate(COMMANDS_MAX);
-        Self { lesson, seed, notebook, is_toured, files, commands }
+        Self { lesson, seed, notebook, is_toured, files, commands, texts }
     }
 }
 

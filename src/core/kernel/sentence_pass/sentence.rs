@@ -503,17 +503,27 @@ fn read_text(text: &str, model: &ModelFolder) -> Result<Sentence, String> {
 /// Reads a target, which is a part of a text.
 fn read_target(text: &str, target: &str, model: &ModelFolder) -> Result<Target, String> {
     check_bytes(target)?;
-    let mut pieces = model.target_pieces(target)?;
+    let target = target_of_pieces(text, target, model.target_pieces(target)?, model);
+    check_count(target.words.len(), &model.architecture, model.config.vocabulary)?;
+    Ok(target)
+}
+
+/// Makes a target of the pieces of a part of a text, behind the start token.
+pub fn target_of_pieces(
+    text: &str,
+    target: &str,
+    mut pieces: Vec<pretrained::ModelPiece>,
+    model: &ModelFolder,
+) -> Target {
     // A list of ids may begin with the start token already.
     let is_start = |piece: &pretrained::ModelPiece| Some(piece.id as usize) == model.rules.start;
     if model.tokenizer.is_err() && pieces.first().is_some_and(is_start) {
         pieces.remove(0);
     }
-    check_count(pieces.len() + 1, &model.architecture, model.config.vocabulary)?;
     let words = std::iter::once(model.rules.start).chain(pieces.iter().map(|piece| Some(piece.id as usize)));
     let words = words.collect();
     let pieces = std::iter::once(None).chain(pieces_of(pieces, text, target).map(Some)).collect();
-    Ok(Target { words, pieces, is_written: false })
+    Target { words, pieces, is_written: false }
 }
 
 fn check_bytes(text: &str) -> Result<(), String> {

@@ -116,6 +116,7 @@ impl SentenceFrame {
             index: self.sentence.index,
             tokens: self.tokens.clone(),
             text: self.sentence.text.clone(),
+            input: self.input.clone(),
             source: self.source_tokens.clone(),
             has_own_target: self.sentence.target.as_ref().is_some_and(|target| !target.is_written),
             answers: pass.answers(model).clone(),

@@ -4,9 +4,11 @@
 //! with the model.
 
 pub mod answers;
+pub mod scores;
 
 use std::sync::Arc;
 
+use crate::kernel::evidence::over_texts::TextsSnapshot;
 pub use crate::kernel::model::snapshot::{
     CheckpointsSnapshot, LookSnapshot, ModelSnapshot, RetrainingSnapshot, TrainingSnapshot,
 };
@@ -51,6 +53,8 @@ pub struct Snapshot {
     pub touring: Option<Progress>,
     /// Whether a tour has been written; its cells may have been deleted since.
     pub is_toured: bool,
+    /// All heads over a file of texts.
+    pub texts: TextsSnapshot,
     /// Saved work that did not fit the lesson, in sentences for the learner.
     pub report: Arc<[String]>,
     /// The reason why the last command was refused, in words for the learner.

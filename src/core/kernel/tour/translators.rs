@@ -1,12 +1,15 @@
-//! The tour of a model with an encoder and a decoder: which head aligns, and whether the words of the target come nearer
-//! to those of the source. Both are measured over all of the tour's sources, with the targets that the model writes.
+//! The tour of a model with an encoder and a decoder: which head aligns, what each kind of attention is for, and whether the
+//! words of the target come nearer to those of the source. All is measured over all of the tour's sources, with the targets
+//! that the model writes.
 
 use std::sync::Arc;
 
 use attune_engine::messages::counted;
 use attune_engine::numerics::Matrix;
+use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::block::{BlockConfig, Norm};
 use attune_engine::numerics::head_measures::{HeadMeasure, HeadPatterns, LEAST_WEIGHT, MeasuredToken, alignment};
+use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::model::{Activations, Architecture, Tower};
 use attune_engine::numerics::projection::Lens;
 use attune_engine::numerics::vectors::cosine;
@@ -14,7 +17,7 @@ use attune_engine::numerics::vectors::cosine;
 use crate::kernel::model::LessonModel;
 use crate::kernel::notebook::document::TourCell;
 use crate::kernel::sentence_pass::sentence::{SentenceFrame, lens};
-use crate::kernel::tour::links::{head_link, sentence_link};
+use crate::kernel::tour::links::{escaped, head_link, sentence_link};
 use crate::kernel::values::sentence::Token;
 
 /// Least change of a mean cosine that is called a change.
@@ -57,6 +60,44 @@ struct Nearness {
     others: Mean,
 }
 
+/// The kinds of attention in a model with an encoder and a decoder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum AttentionKind {
+    OfEncoder,
+    OfDecoder,
+    Cross,
+}
+
+impl AttentionKind {
+    const ALL: [Self; 3] = [Self::OfEncoder, Self::OfDecoder, Self::Cross];
+
+    fn words(self) -> &'static str {
+        match self {
+            Self::OfEncoder => "the encoder's self-attention",
+            Self::OfDecoder => "the decoder's self-attention",
+            Self::Cross => "cross-attention",
+        }
+    }
+
+    fn of(architecture: &Architecture, block: usize, config: &BlockConfig) -> Self {
+        match architecture.tower_of(block) {
+            Tower::Source => Self::OfEncoder,
+            Tower::Sentence if config.attends_to_source() => Self::Cross,
+            Tower::Sentence => Self::OfDecoder,
+        }
+    }
+
+    /// Returns interventions that switch off all heads of this kind.
+    fn off(self, architecture: &Architecture) -> Interventions<f32> {
+        let of_block = |(block, config): (usize, &BlockConfig)| {
+            let is_off = Self::of(architecture, block, config) == self;
+            std::iter::repeat_n(if is_off { HeadMode::Off } else { HeadMode::Live }, config.attention.heads)
+        };
+        let heads = architecture.numbered_blocks().flat_map(of_block).collect();
+        Interventions { heads, ..Interventions::default() }
+    }
+}
+
 /// The measures so far.
 #[derive(Clone, Debug, Default)]
 pub struct Translations {
@@ -66,6 +107,10 @@ pub struct Translations {
     even: Mean,
     /// Before the decoder's layers, and behind them.
     nearness: [Nearness; 2],
+    /// The share of places at which the same word is the likeliest without each kind of attention.
+    without: [Mean; AttentionKind::ALL.len()],
+    /// The likeliest words at the places of the first target without cross-attention.
+    without_source: Vec<String>,
 }
 
 /// Returns the heads of cross-attention.
@@ -107,6 +152,26 @@ impl Translations {
             }
         }
         self.measure_nearness(run, &aligned, &keys, model);
+        self.measure_without(run, frame, model);
+    }
+
+    /// Measures the likeliest words at all places of the target, with all heads and without those of each kind.
+    fn measure_without(&mut self, run: &Activations<f32>, frame: &SentenceFrame, model: &LessonModel) {
+        let (network, parameters) = (model.training.network(), model.training.model().trained());
+        let likeliest = |run: &Activations<f32>| -> Vec<usize> {
+            let logits = network.logits_of(parameters, &run.output);
+            let largest = |row: &[f32]| (0..row.len()).fold(0, |best, i| if row[i] > row[best] { i } else { best });
+            (0..logits.rows()).map(|place| largest(logits.row(place))).collect()
+        };
+        let whole = likeliest(run);
+        for (kind, share) in AttentionKind::ALL.into_iter().zip(&mut self.without) {
+            let off = kind.off(&network.architecture);
+            let found = likeliest(&frame.activations(network, parameters, &off));
+            whole.iter().zip(&found).for_each(|(a, b)| share.add(f64::from(u8::from(a == b))));
+            if kind == AttentionKind::Cross && self.without_source.is_empty() {
+                self.without_source = found.iter().map(|&class| model.classes[class].clone()).collect();
+            }
+        }
     }
 
     /// Measures cosines as the picture has them: behind the norms that it applies.
@@ -137,10 +202,14 @@ impl Translations {
         }
     }
 
+    pub fn are_measured(&self) -> bool {
+        !self.texts.is_empty()
+    }
+
     /// Returns the cells about what was measured; none if nothing was.
     pub fn cells(&self, architecture: &Architecture) -> Vec<TourCell> {
         let Some(first) = self.texts.first() else { return Vec::new() };
-        let sections = [Some(writes(first)), self.aligns(architecture), self.comes_nearer()];
+        let sections = [Some(writes(first)), self.aligns(architecture), self.needs(first), self.comes_nearer()];
         let cell = |markdown| TourCell { markdown, speaks_of: Some(first.clone()) };
         sections.into_iter().flatten().map(cell).collect()
     }
@@ -174,6 +243,25 @@ impl Translations {
         ))
     }
 
+    fn needs(&self, first: &Arc<str>) -> Option<String> {
+        let row = |(kind, share): (AttentionKind, &Mean)| {
+            Some(format!("| {} | {:.0} % of {} |", kind.words(), 100.0 * share.get()?, share.count))
+        };
+        let rows: Vec<String> = AttentionKind::ALL.into_iter().zip(&self.without).map(row).collect::<Option<_>>()?;
+        let words: Vec<String> = self.without_source.iter().map(|word| format!("*{}*", escaped(word))).collect();
+        Some(format!(
+            "## What each kind of attention is for\n\nMeasured over {}: the model reads each target that it wrote, with all \
+             heads of one kind switched off. At how many places is the same word still the likeliest next one?\n\n| off | the \
+             same word |\n|---|---|\n{}\n\nWithout the decoder's self-attention, each place of the target sees no other, so it \
+             cannot know which words are written already. Without cross-attention the source is masked, and the model goes by \
+             the language alone. At the places of {}, the likeliest next words are then {}.",
+            counted(self.texts.len(), "sentence"),
+            rows.join("\n"),
+            sentence_link(first),
+            words.join(", "),
+        ))
+    }
+
     fn comes_nearer(&self) -> Option<String> {
         let [before, after] = &self.nearness;
         let [a, b] = [before.aligned.get()?, after.aligned.get()?];
@@ -201,13 +289,27 @@ fn writes(first: &Arc<str>) -> String {
     format!(
         "## How the target is written\n\n{}\n\nThe encoder reads the source once. The decoder begins with its start \
          token, and writes the likeliest word each time, until it writes the one that ends the sentence. The model's own setting \
-         may search with several beams instead, so its published translations can differ. The target stays as the model \
+         may search with several beams instead, as *beams* under *Writing* in [Answers](attune:panel/Answers) does, so its \
+         published translations can differ. The target stays as the model \
          wrote it while you change weights and heads, so that you compare the same words; *Writing* in \
          [Answers](attune:panel/Answers) writes with your changed weights. Write `source ||| target` above the stage to \
          read a target of your own.",
         sentence_link(first)
     )
 }
+
+/// The questions at the end of the tour.
+pub const TASKS: [&str; 4] = [
+    "**Which head aligns in your own sentences?** Type a source above the stage, and choose *aligned word* in [All \
+     heads](<attune:panel/All heads>). Is it the head of the table above? `attune heads MODEL TEXTS` measures all heads over \
+     a file with a sentence on each line.",
+    "**Read without the target.** In [Intervene](attune:panel/Intervene), switch off the heads of the decoder's \
+     self-attention, layer by layer. At which places does [Answers](attune:panel/Answers) name another word?",
+    "**Mask the source.** Switch off all heads of cross-attention instead. Which of the words that are left follow from the \
+     words before them?",
+    "**Compare greedy with beams.** Under *Writing* in [Answers](attune:panel/Answers), write with *likeliest*, and then with \
+     two *beams*, which keep two beginnings and take the likelier whole sentence. For which sources do they differ?",
+];
 
 /// Returns the formulas of a layer of the decoder: self-attention, cross-attention and the feed-forward part.
 pub fn formulas(block: &BlockConfig) -> String {

@@ -442,9 +442,17 @@ fn answer(found: &FoundText<LikeliestAnswer>, model: &LessonModel, layers: usize
     )
 }
 
-/// Writes two tasks for which the findings suffice.
+/// Writes two tasks for which the findings suffice; those of translators for a model with a source.
 fn tasks(findings: &Findings, model: &LessonModel) -> TourCell {
     const TASKS: usize = 2;
+    let numbered = |tasks: &mut dyn Iterator<Item = String>| -> String {
+        let tasks: Vec<String> = tasks.enumerate().map(|(i, task)| format!("{}. {task}", i + 1)).collect();
+        format!("## Try it\n\n{}", tasks.join("\n"))
+    };
+    if findings.translations.are_measured() {
+        let markdown = numbered(&mut translators::TASKS.into_iter().map(str::to_owned));
+        return TourCell { markdown, speaks_of: None };
+    }
     let answered = findings.answered.as_ref();
     let strongest = findings.heads.as_ref().and_then(|found| found.found.named.first());
     let senses = findings.parting.as_ref().map(|_| {
@@ -460,9 +468,8 @@ fn tasks(findings: &Findings, model: &LessonModel) -> TourCell {
     ];
     let found = [answered.map(|found| find_a_head(found, model)), strongest.map(try_another_text), senses];
     let all = found.into_iter().flatten().chain(always.map(str::to_owned));
-    let tasks: Vec<String> = all.take(TASKS).enumerate().map(|(i, task)| format!("{}. {task}", i + 1)).collect();
     let speaks_of = answered.map(|found| found.text.clone());
-    TourCell { markdown: format!("## Try it\n\n{}", tasks.join("\n")), speaks_of }
+    TourCell { markdown: numbered(&mut all.take(TASKS)), speaks_of }
 }
 
 fn find_a_head(found: &FoundText<LikeliestAnswer>, model: &LessonModel) -> String {

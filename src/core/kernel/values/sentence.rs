@@ -9,8 +9,9 @@ use attune_engine::numerics::contributions::Contributions;
 use attune_engine::numerics::head_measures::{MeasuredToken, key_weights};
 use attune_engine::numerics::model::activations::Arithmetic;
 use attune_engine::numerics::model::activations::{BlockActivations, HeadActivations};
+use attune_engine::numerics::model::beams::BEAMS_MAX;
 use attune_engine::numerics::model::generate::{CannotGenerate, NextWordChoice, RowsRead};
-use attune_engine::numerics::model::{Activations, AttentionModel, Classes, Pooling, Tower};
+use attune_engine::numerics::model::{Activations, AttentionModel, Classes, Pooling, Sequences, Tower};
 use attune_engine::numerics::moves::Moves;
 use attune_engine::numerics::params::Parameters;
 use attune_engine::numerics::softmax::softmax_forward;
@@ -34,6 +35,8 @@ pub struct SentenceSnapshot {
     pub source: Option<Vec<Token>>,
     /// Whether the target is the learner's own, and no rule and no model wrote it.
     pub has_own_target: bool,
+    /// The words that the model reads, with their positions and segments.
+    pub input: Sequences,
     /// The input `X`, and `Q`, `K`, `V`, scores, weights, mix and output of every block.
     pub activations: Activations<f32>,
     /// The model's answers.
@@ -429,6 +432,7 @@ pub fn cannot_generate_words(why: CannotGenerate) -> String {
         CannotGenerate::Temperature => "a temperature must be above 0".to_owned(),
         CannotGenerate::TopK => "a word must be drawn from at least 1 word".to_owned(),
         CannotGenerate::TopP => "the share that a word is drawn from must be above 0 and at most 1".to_owned(),
+        CannotGenerate::Beams => format!("a search has from 1 to {BEAMS_MAX} beams"),
     }
 }
 

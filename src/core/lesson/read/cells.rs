@@ -8,7 +8,7 @@ use crate::lesson::read::common::{LessonNames, code, line, take_id, unique_ids};
 use crate::lesson::read::corpus::sentence_index;
 use crate::lesson::read::model::{shape_named, shapes};
 use crate::lesson::read::panels::read_panels;
-use crate::lesson::read::texts::{TextAt, check_links, live_markdown};
+use crate::lesson::read::texts::{TextAt, check_links, live_line, live_markdown};
 use crate::lesson::reading::decode::{
     At, Node, Record, complete, fields, finite, flag, list, list_of, parsed, positive, record, share, text, whole,
     wrong,
@@ -258,7 +258,7 @@ fn read_range(node: Node<'_>, (least, most): (f64, f64)) -> Option<(f64, f64)> {
 
 fn read_predict<'s>(record: &mut Record<'s>, referred: &mut Referred<'s>) -> Option<Predict> {
     let read_choices = |node| {
-        let choices = list(node, *CHOICES_OF_PREDICTION.end(), line)?;
+        let choices = list(node, *CHOICES_OF_PREDICTION.end(), live_line)?;
         if !CHOICES_OF_PREDICTION.contains(&choices.len()) {
             let (least, most) = CHOICES_OF_PREDICTION.into_inner();
             return node
@@ -268,13 +268,23 @@ fn read_predict<'s>(record: &mut Record<'s>, referred: &mut Referred<'s>) -> Opt
         }
         Some(choices)
     };
-    fields! { record => Predict {
+    let given = record.given("reasons");
+    fields! { record;
         ask: |node| referred.markdown(node);
+        draws: code, or String::new();
         choices: read_choices;
+        reasons: list_of(*CHOICES_OF_PREDICTION.end(), |node| referred.markdown(node)), or Vec::new();
         answer: code;
         shows: code, or String::new();
         explain: |node| referred.markdown(node), or LessonText::default();
-    } }
+    }
+    if let (Some(node), Some(choices), Some(reasons)) = (given, &choices, &reasons)
+        && choices.len() != reasons.len()
+    {
+        let expected = format!("{}, one for each choice", choices.len());
+        return node.issue(format!("reasons: {}", reasons.len())).expected(expected).none();
+    }
+    complete!(Predict { ask, draws, choices, reasons, answer, shows, explain })
 }
 
 fn read_exercise<'s>(record: &mut Record<'s>, referred: &mut Referred<'s>) -> Option<Exercise> {

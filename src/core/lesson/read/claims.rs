@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use attune_engine::numerics::evidence::corpus::{Distribution, HeadTowers, QUANTILES, TextMeasure};
 use attune_engine::numerics::model::Pooling;
 
 use crate::lesson::read::common::{LessonNames, line, one_of_names, take_id, unique_ids};
@@ -15,7 +16,7 @@ use crate::lesson::recorded::ONE_PASS;
 use crate::lesson::schema::limits::{CHOICES_MAX, CLAIMS_MAX, HEADS_MAX, LAYERS_MAX, SWITCHED_MODELS_MAX, TOKENS_MAX};
 use crate::lesson::schema::model::{ModelConfig, Objective};
 use crate::lesson::schema::switches::Switches;
-use crate::lesson::schema::{Claim, Expect, Fact, Space, TokenPlace};
+use crate::lesson::schema::{Claim, Expect, Fact, OverTexts, Space, TokenPlace};
 
 /// The parts of a lesson to which its claims refer; `None` for a part with issues of its own.
 #[derive(Clone, Copy)]
@@ -28,6 +29,8 @@ pub struct ClaimContext<'c> {
     pub switches: Option<&'c Switches>,
     /// Names of the corpus's topics, which are the labels.
     pub labels: Option<&'c [String]>,
+    /// Whether the lesson names a file of texts.
+    pub has_texts: bool,
 }
 
 /// A kind of fact: its name in a lesson, and the lessons in which it is defined.
@@ -54,6 +57,8 @@ enum Needs {
     /// Words whose outputs are not read off as answers.
     RestingWords,
     Training,
+    /// A file of texts.
+    Texts,
     /// An answer that the model guesses in a sentence.
     Answer,
 }
@@ -158,7 +163,33 @@ const FACTS: &[FactForm] = &[
         fields! { record => Fact::Alignment { head: |node| cx.read_cross_head(node); } }
     }),
     form("SequenceAccuracy", SHARE, Needs::Sequences, |_, _| Some(Fact::SequenceAccuracy)),
+    form(OVER_TEXTS, LENGTH, Needs::Texts, |cx, record| cx.read_over_texts(record)),
 ];
+
+const OVER_TEXTS: &str = "OverTexts";
+
+/// Returns the measures over texts by the names that `attune heads` has for them; distributions need a quantile beside.
+fn over_texts() -> impl Iterator<Item = OverTexts> {
+    let distribution = |of| OverTexts::Quantile { of, quantile: 0 };
+    TextMeasure::ALL.into_iter().map(OverTexts::Measure).chain(Distribution::ALL.into_iter().map(distribution))
+}
+
+/// Returns the range of a measure over texts.
+fn range_over_texts(of: OverTexts) -> (f64, f64) {
+    match of {
+        OverTexts::Measure(
+            TextMeasure::Own
+            | TextMeasure::Previous
+            | TextMeasure::Induction
+            | TextMeasure::Aligned
+            | TextMeasure::Monotony
+            | TextMeasure::MeanLargest,
+        )
+        | OverTexts::Quantile { of: Distribution::Previous | Distribution::First, .. } => SHARE,
+        OverTexts::Measure(TextMeasure::Entropy | TextMeasure::Distance | TextMeasure::DistanceVariance)
+        | OverTexts::Quantile { of: Distribution::Entropy | Distribution::Distance, .. } => LENGTH,
+    }
+}
 
 /// Returns the names of all facts.
 pub fn fact_names() -> impl Iterator<Item = &'static str> {
@@ -222,14 +253,61 @@ impl ClaimContext<'_> {
             let form = FACTS.iter().find(|form| form.name == record.name)?;
             let fact = (form.read)(self, record);
             self.check_recorded(node, form)?;
+            if form.needs == Needs::Texts && !self.has_texts {
+                let message = format!("{} is measured over a file of texts, and none is named", form.name);
+                node.issue(message).expected("texts: \"sentences.txt\", a field beside claims");
+            }
             self.check_groups_and_probes(node, form);
             if let (Some(fact), Some(model)) = (&fact, self.model)
                 && let Err((found, expected)) = fits(form, fact, model)
             {
                 node.issue(found).expected(expected);
             }
-            Some((fact?, form.range))
+            let fact = fact?;
+            let range = if let Fact::OverTexts { of, .. } = fact { range_over_texts(of) } else { form.range };
+            Some((fact, range))
         })
+    }
+
+    /// Reads a measure of a head over texts.
+    fn read_over_texts(&self, record: &mut Record<'_>) -> Option<Fact> {
+        let blocks = self.model.map(|model| model.architecture.numbered_blocks().count());
+        fields! { record;
+            measure: read_measure;
+            quantile: read_quantile, optional;
+            layer: whole(0..=blocks.unwrap_or(BLOCKS_MAX).saturating_sub(1));
+        }
+        let heads = layer.zip(self.model).map(|(layer, model)| model.architecture.heads_of(layer));
+        let head =
+            record.take("head", whole(0..=heads.clone().map_or(HEADS_MAX, |heads| heads.len()).saturating_sub(1)));
+        let of = match (measure?, quantile?) {
+            (OverTexts::Quantile { of, .. }, Some(quantile)) => OverTexts::Quantile { of, quantile },
+            (measure @ OverTexts::Quantile { .. }, None) => {
+                let message = format!("{} is a distribution over texts", measure.name());
+                return record
+                    .value_of("measure")
+                    .issue(message)
+                    .expected("a quantile beside it: quantile: 0.5")
+                    .none();
+            }
+            (measure @ OverTexts::Measure(_), None) => measure,
+            (measure @ OverTexts::Measure(_), Some(_)) => {
+                let message = format!("{} is one number over all texts", measure.name());
+                return record.value_of("quantile").issue(message).expected("no quantile").none();
+            }
+        };
+        let (layer, head) = (layer?, head?);
+        if let Some((model, heads)) = self.model.zip(heads)
+            && !of.is_of(HeadTowers::all(&model.architecture)[heads.start + head])
+        {
+            let name = model.architecture.head_name(heads.start + head);
+            return record
+                .value_of("measure")
+                .issue(format!("{name} has no {}", of.name()))
+                .expected(MEASURE_OF)
+                .none();
+        }
+        Some(Fact::OverTexts { of, layer, head })
     }
 
     /// Returns the number of layers through which a sentence passes.
@@ -348,7 +426,7 @@ fn fits(form: &FactForm, fact: &Fact, model: &ModelConfig) -> Result<(), (String
             return Err((format!("{} of a model that is not trained", form.name), "steps above 0"));
         }
         Needs::Answer => has_answer(fact, model),
-        Needs::Nothing | Needs::Probes | Needs::Training => return Ok(()),
+        Needs::Nothing | Needs::Probes | Needs::Training | Needs::Texts => return Ok(()),
     };
     if fits { Ok(()) } else { Err((format!("{} with the objective {}", form.name, objective.name()), expected)) }
 }
@@ -368,6 +446,34 @@ fn has_answer(fact: &Fact, model: &ModelConfig) -> (bool, &'static str) {
         Objective::Label | Objective::NextWord => (hides.is_none(), "no `hides`, which is for MaskedWord"),
         Objective::Sequence(_) => (false, "the objective Label, NextWord or MaskedWord"),
     }
+}
+
+/// Which heads have which measures over texts.
+const MEASURE_OF: &str = "a measure of such a head: cross-attention has pattern_entropy, mean_max_activation, aligned_score, \
+     monotony, first and entropy; heads within one sentence have no aligned_score and no monotony";
+
+/// Reads the name of a measure over texts, as `attune heads` prints it.
+fn read_measure(node: Node<'_>) -> Option<OverTexts> {
+    let named = |name: &str| over_texts().find(|of| of.name() == name);
+    let written = node.text.trim_matches('"');
+    named(written).or_else(|| {
+        let names: Vec<String> = over_texts().map(|of| of.name().to_owned()).collect();
+        node.field_issue(format!("{} is no measure of a head over texts", shorten(node.text)))
+            .expected(one_of(&names))
+            .nearest(written, names.iter().map(String::as_str))
+            .none()
+    })
+}
+
+/// Reads the share of texts at which a distribution is asked, as its place among those that are known.
+fn read_quantile(node: Node<'_>) -> Option<usize> {
+    let share = finite(node)?;
+    let names = || QUANTILES.map(|share| share.to_string());
+    QUANTILES.iter().position(|known| *known == share).or_else(|| {
+        node.field_issue(format!("{share} is not among the quantiles that are measured"))
+            .expected(one_of(&names()))
+            .none()
+    })
 }
 
 /// Reads a bound, which is checked against the range of the fact's values if that is known.

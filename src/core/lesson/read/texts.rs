@@ -6,7 +6,7 @@ use attune_engine::code::Fault;
 
 use crate::lesson::links::{LinkContext, LinkFlaw, TextLink};
 use crate::lesson::live_text::LessonText;
-use crate::lesson::read::common::markdown;
+use crate::lesson::read::common::{line, markdown};
 use crate::lesson::reading::decode::Node;
 
 /// A Markdown text of a cell.
@@ -20,7 +20,15 @@ pub struct TextAt<'s> {
 
 /// Reads Markdown, and reports expressions that cannot be parsed.
 pub fn live_markdown(node: Node<'_>) -> Option<LessonText> {
-    let text = LessonText::from(markdown(node)?);
+    Some(with_expressions(node, markdown(node)?.into()))
+}
+
+/// Reads a line of plain text, and reports expressions that cannot be parsed.
+pub fn live_line(node: Node<'_>) -> Option<LessonText> {
+    Some(with_expressions(node, line(node)?.into()))
+}
+
+fn with_expressions(node: Node<'_>, text: LessonText) -> LessonText {
     for flaw in text.flaws() {
         within(node, &text, flaw.at.start, "{{").field_issue(&flaw.words).expected(flaw.expected);
     }
@@ -40,7 +48,7 @@ pub fn live_markdown(node: Node<'_>) -> Option<LessonText> {
             Ok(_) => {}
         }
     }
-    Some(text)
+    text
 }
 
 /// Reports the links that lead nowhere. `tokens` returns the words of a sentence, if they are known.

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
+use attune_engine::files;
 use attune_engine::messages::counted;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::word2vec::{Word2VecConfig, WordPrediction};
@@ -19,6 +20,7 @@ use crate::lesson::read::model::{learning_rate, read_schedule};
 use crate::lesson::reading::decode::{
     At, Node, Record, complete, fields, flag, list, map, number, record, text, whole,
 };
+use crate::lesson::reading::file::begins_as_claims;
 use crate::lesson::reading::issue::{Report, shorten};
 use crate::lesson::schema::limits::{
     DIM_MAX, EPOCHS_MAX, NEGATIVES_MAX, PIECES_MAX, STEPS_MAX, TEXTS_MAX, VOCABULARY_MAX, WINDOW_MAX,
@@ -136,12 +138,26 @@ pub fn file_beside(node: Node<'_>, field: &str, example: &str) -> Option<PathBuf
     path
 }
 
-/// Returns the path of a file or folder beside the lesson, or `None` for a path that leads out of the lesson's folder.
+/// Returns the path of a file or folder beside the lesson, or `None` for a path that leads out of the lesson's folder: a
+/// lesson may come from anywhere. A file of claims is written by those who check it, and may name any path.
 fn beside(node: Node<'_>, written: &str) -> Option<PathBuf> {
     let path = Path::new(written.strip_prefix("./").unwrap_or(written));
     let is_within = path.components().all(|part| matches!(part, Component::Normal(_)));
+    let is_allowed = is_within || begins_as_claims(node.issues.source.text);
     let folder = Path::new(node.issues.source.file).parent().unwrap_or(Path::new(""));
-    (is_within && !written.is_empty()).then(|| folder.join(path))
+    (is_allowed && !written.is_empty()).then(|| folder.join(path))
+}
+
+/// Reads the file of texts over which claims measure heads; its texts are read when they are measured.
+pub fn read_file_of_texts(node: Node<'_>) -> Option<PathBuf> {
+    let path = file_beside(node, "texts", "sentences.txt")?;
+    match files::open(&path) {
+        Ok(_) => Some(path),
+        Err(error) => node
+            .issue(format!("texts: {} cannot be read: {error}", shorten(node.text)))
+            .expected("a file of texts in UTF-8, a sentence on each line")
+            .none(),
+    }
 }
 
 /// Returns the vectors of some words of a file.
@@ -272,11 +288,11 @@ fn read_text(node: Node<'_>, model: Option<&ModelFolder>) -> Option<String> {
     node.issue(format!("texts: {found}")).expected(format!("from {least} to {most} pieces")).none()
 }
 
-/// Reads the name of a model: one in the Hugging Face cache, or `./` and a folder beside the lesson. A well-known model
-/// may be absent, because the lesson can be read without it.
+/// Reads the name of a model: one in the Hugging Face cache, or `./` and a folder beside the lesson; in a file of claims,
+/// also `../` or `/` and any folder. A well-known model may be absent, because the lesson can be read without it.
 fn read_model(node: Node<'_>) -> Option<ModelFolder> {
     let written = text(node)?;
-    if written.starts_with("./") {
+    if ["./", "../", "/"].iter().any(|begin| written.starts_with(begin)) {
         return match beside(node, &written) {
             Some(folder) => open(node, &folder),
             None => wrong_name(node, &written),

@@ -41,6 +41,14 @@ pub(crate) fn begins_as_glossary(text: &str) -> bool {
     tree::begins_with(without_mark(text), NAME)
 }
 
+/// Name of the record in a file of claims.
+pub(crate) const CLAIMS: &str = "Claims";
+
+/// Returns whether the text, after any comments, begins like a file of claims.
+pub(crate) fn begins_as_claims(text: &str) -> bool {
+    tree::begins_with(without_mark(text), CLAIMS)
+}
+
 /// Size of the largest lesson file, in bytes; a larger file is refused before it is read.
 pub const LESSON_BYTES_MAX: u64 = 4 * 1024 * 1024;
 

@@ -92,7 +92,12 @@ impl CellKind {
     pub fn markdown(&self) -> impl Iterator<Item = &LessonText> {
         let texts: Vec<&LessonText> = match self {
             Self::Text { markdown } => vec![markdown],
-            Self::Predict(predict) => vec![&predict.ask, &predict.explain],
+            Self::Predict(predict) => {
+                let texts = [&predict.ask, &predict.explain].into_iter();
+                // A choice is plain text, of which only the live numbers matter.
+                let choices = predict.choices.iter().filter(|choice| !choice.expressions().is_empty());
+                texts.chain(choices).chain(&predict.reasons).collect()
+            }
             Self::Exercise(exercise) => {
                 let said = exercise.feedback.iter().map(|feedback| &feedback.say);
                 std::iter::once(&exercise.ask).chain(&exercise.hints).chain(said).collect()
@@ -136,13 +141,32 @@ pub enum Bind {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Predict {
     pub ask: LessonText,
-    pub choices: Vec<String>,
+    /// Code that draws the numbers of the question, for a question that can be asked again with other numbers; else empty.
+    /// Its variables exist in the texts, the choices and the other code of the cell.
+    pub draws: String,
+    /// The choices: plain text, with live numbers.
+    pub choices: Vec<LessonText>,
+    /// Why each choice is right or wrong, in the order of the choices; empty if the lesson gives no reasons. The reason for
+    /// the chosen one is shown with the answer.
+    pub reasons: Vec<LessonText>,
     /// Code whose value is the right choice: its text, or its index from 0.
     pub answer: String,
     /// Code whose outputs are shown with the answer; may be empty.
     pub shows: String,
     /// Explanation that is shown with the answer; may be empty.
     pub explain: LessonText,
+}
+
+impl Predict {
+    /// Returns whether the question has other numbers each time.
+    pub fn is_drawn(&self) -> bool {
+        !self.draws.is_empty()
+    }
+
+    /// Returns the reason why the chosen answer is right or wrong, if the lesson gives it.
+    pub fn reason(&self, chosen: Option<usize>) -> Option<&LessonText> {
+        self.reasons.get(chosen?)
+    }
 }
 
 /// A task whose answer is checked against the live model.

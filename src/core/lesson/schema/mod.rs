@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use attune_engine::numerics::evidence::corpus::{Distribution, HeadTowers, TextMeasure};
 use attune_engine::numerics::table::Table;
 use attune_engine::numerics::word2vec::Word2VecConfig;
 use attune_engine::pretrained::folder::ModelFolder;
@@ -51,6 +52,8 @@ pub struct Lesson {
     pub switches: Switches,
     /// Sentences that the learner can choose, at least one; the first one is shown at the start.
     pub sentences: Vec<Vec<String>>,
+    /// A file of texts, a sentence on each line, over which claims measure heads.
+    pub texts: Option<PathBuf>,
     /// Labelled sentences that are not trained on, for claims about senses.
     pub probes: Vec<Probe>,
     /// Panels that are open from the start, in addition to the notebook and the stage.
@@ -330,6 +333,43 @@ pub enum Fact {
     Alignment { head: usize },
     /// Share of target words that the model writes correctly by itself, over the lesson's sentences.
     SequenceAccuracy,
+    /// A measure of a head over [`Lesson::texts`].
+    OverTexts {
+        of: OverTexts,
+        /// The layer, and the head in it, from 0; of a model with a source, the block, of which the source's come first.
+        layer: usize,
+        head: usize,
+    },
+}
+
+/// A number that is measured of a head over texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OverTexts {
+    Measure(TextMeasure),
+    /// A distribution over texts, at one of the
+    /// [`QUANTILES`](attune_engine::numerics::evidence::corpus::QUANTILES), by its place.
+    Quantile {
+        of: Distribution,
+        quantile: usize,
+    },
+}
+
+impl OverTexts {
+    /// Returns whether a head with these towers has the number.
+    pub fn is_of(self, towers: HeadTowers) -> bool {
+        match self {
+            Self::Measure(measure) => measure.is_of(towers.is_within()),
+            Self::Quantile { of, .. } => of.is_of(towers.is_within()),
+        }
+    }
+
+    /// Returns the name that `attune heads` has for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Measure(measure) => measure.name(),
+            Self::Quantile { of, .. } => of.name(),
+        }
+    }
 }
 
 /// A token of one of the lesson's sentences.

@@ -135,7 +135,16 @@ impl<S: Scalar> Setting<'_, S> {
     }
 
     fn answer(&self, passes: &mut Onward<'_, S>, change: Change) -> Asked {
-        let output = match change {
+        self.ask(self.changed(passes, change).as_ref().unwrap_or(&self.own.output))
+    }
+
+    /// Computes the outputs (T, D) of a pass with one change; `None` where they are those of the sentence.
+    pub fn output(&self, change: Change) -> Option<Matrix<S>> {
+        self.changed(&mut Onward::new(self.model, self.parameters, self.sentence), change)
+    }
+
+    fn changed(&self, passes: &mut Onward<'_, S>, change: Change) -> Option<Matrix<S>> {
+        match change {
             Change::Word { block, token } => self.with_word(passes, block, token),
             Change::Head { block, head } => self
                 .second
@@ -147,8 +156,7 @@ impl<S: Scalar> Setting<'_, S> {
             Change::Mean { block, head } => {
                 self.with_mix(passes, (block, head), &mean_of_rows(&self.own.blocks[block].heads[head].mix))
             }
-        };
-        self.ask(output.as_ref().unwrap_or(&self.own.output))
+        }
     }
 
     /// Computes the outputs with one vector of the second sentence; `None` where they are those of the sentence: the vector

@@ -10,7 +10,7 @@
 //! | [`tables`] | what a head compares and writes, from its weights alone; which heads compose |
 //! | [`corpus`] | what a head does over many texts |
 //!
-//! Models with a source are not among them yet.
+//! Only [`corpus`] measures the heads of models with a source.
 
 pub mod corpus;
 pub mod effects;

@@ -24,7 +24,7 @@ use crate::numerics::attention::rotary::{TurnDirection, Turns};
 use crate::numerics::attention::{AttentionConfig, BatchRows};
 use crate::numerics::block::{BlockConfig, Norm};
 use crate::numerics::model::activations::{Activations, distance_scores};
-use crate::numerics::model::{AttentionModel, Sequences, Tower};
+use crate::numerics::model::{Architecture, AttentionModel, Sequences, Tower};
 use crate::numerics::norm::{NormForm, inverse_deviations};
 use crate::numerics::params::{Parameters, TensorName};
 use crate::numerics::positions::Positions;
@@ -73,6 +73,7 @@ pub struct SourceValue {
 pub struct SplitScore {
     /// `scale · q · k`
     pub score: f64,
+    pub scale: f64,
     pub weight: f64,
     /// The number of the distance, which is added to the score.
     pub added: Option<f64>,
@@ -81,6 +82,9 @@ pub struct SplitScore {
     /// Sources of the query's vector and of the key's.
     pub sources: Vec<Source>,
     pub key_sources: Vec<Source>,
+    /// Parts of the query and of the key, one for each source, (sources, d_k): their rows add up to `q` and `k`.
+    pub query_parts: Matrix<f64>,
+    pub key_parts: Matrix<f64>,
     /// The value of each pair, (sources, key sources).
     pub pairs: Matrix<f64>,
     /// The same minus the mean over all keys that the query sees.
@@ -165,7 +169,7 @@ impl<S: Scalar> SplitPass<'_, S> {
         let [queries, keys] =
             [true, false].map(|of_query| side_of(self.model, self.parameters, (block, head), of_query));
         let turns = Turns::new(layer.rotary.as_ref(), self.activations.input.rows());
-        let sources = self.sources(block);
+        let sources = sources(&self.model.architecture, block);
         let left = self.projected(block, &queries, &turns, &[query]).remove(0);
         let seen: Vec<usize> = (0..of_head.weights.cols()).filter(|key| sees(*key)).collect();
         let [right, mean] = self.keys_and_mean(block, &keys, &turns, (key, &seen));
@@ -181,11 +185,14 @@ impl<S: Scalar> SplitPass<'_, S> {
         };
         Some(SplitScore {
             score: scale * dot(&wide(of_head.query.row(query)), &wide(of_head.key.row(key))),
+            scale,
             weight: of_head.weights.get(query, key).to_f64(),
             added: self.added(at),
             cap: layer.score_cap.map(|cap| cap / layer.temperature),
             query_words: self.in_words((block, query), &sources, of_rows, back(&queries, &right, query)),
             key_words: self.in_words((block, key), &sources, of_columns, back(&keys, &left, key)),
+            query_parts: left,
+            key_parts: right,
             key_sources: sources.clone(),
             sources,
             pairs,
@@ -202,7 +209,7 @@ impl<S: Scalar> SplitPass<'_, S> {
         (key, seen): (usize, &[usize]),
     ) -> [Matrix<f64>; 2] {
         let layer = &self.model.architecture.blocks[block].attention;
-        let sources = self.sources(block).len();
+        let sources = sources(&self.model.architecture, block).len();
         let [mut own, mut mean] = [(); 2].map(|()| Matrix::zeros(sources, layer.key_width));
         let at_once = (NUMBERS_AT_ONCE / (sources * layer.width)).max(1);
         for places in seen.chunks(at_once) {
@@ -214,20 +221,6 @@ impl<S: Scalar> SplitPass<'_, S> {
             }
         }
         [own, mean]
-    }
-
-    /// Returns the sources of what a block reads: the word, its position, block by block the heads and the feed-forward layer,
-    /// and the biases.
-    fn sources(&self, block: usize) -> Vec<Source> {
-        let architecture = &self.model.architecture;
-        let mut sources = vec![Source::Word];
-        sources.extend((architecture.positions != Positions::None).then_some(Source::Position));
-        for (block, config) in architecture.blocks[..block].iter().enumerate() {
-            sources.extend((0..config.attention.heads).map(|head| Source::Head { block, head }));
-            sources.extend(config.feed_forward.map(|_| Source::FeedForward { block }));
-        }
-        sources.push(Source::Bias);
-        sources
     }
 
     /// Returns the number that the distance adds to a score.
@@ -459,6 +452,29 @@ impl<S: Scalar> SplitPass<'_, S> {
             }));
         }
     }
+}
+
+/// Returns how many multiplications the split of a score among so many tokens takes, about.
+///
+/// # Panics
+/// If there is no such block.
+pub fn split_work(architecture: &Architecture, block: usize, tokens: usize) -> usize {
+    let layer = &architecture.blocks[block].attention;
+    let sources = sources(architecture, block).len();
+    (tokens + 1).saturating_mul(sources).saturating_mul(layer.width).saturating_mul(layer.key_width + sources)
+}
+
+/// Returns the sources of what a block reads: the word, its position, block by block the heads and the feed-forward layer, and
+/// the biases.
+fn sources(architecture: &Architecture, block: usize) -> Vec<Source> {
+    let mut sources = vec![Source::Word];
+    sources.extend((architecture.positions != Positions::None).then_some(Source::Position));
+    for (block, config) in architecture.blocks[..block].iter().enumerate() {
+        sources.extend((0..config.attention.heads).map(|head| Source::Head { block, head }));
+        sources.extend(config.feed_forward.map(|_| Source::FeedForward { block }));
+    }
+    sources.push(Source::Bias);
+    sources
 }
 
 /// Returns the values of the sources that are no heads.

@@ -35,9 +35,9 @@ const EQUAL: f64 = 1e-9;
 /// Least sum of a row that is divided by it.
 const LEAST_SUM: f64 = 1e-300;
 
-/// Declares the measures with the names that results have.
+/// Declares the measures with the names that results have, and what they are.
 macro_rules! measures {
-    ($($measure:ident = $name:literal;)*) => {
+    ($($measure:ident = $name:literal, $means:literal;)*) => {
         /// A measure of what a word did for an answer.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum WordMeasure { $($measure),* }
@@ -46,21 +46,33 @@ macro_rules! measures {
             pub fn name(self) -> &'static str {
                 match self { $(Self::$measure => $name),* }
             }
+
+            /// Returns what it is, as a sentence without its stop.
+            pub fn means(self) -> &'static str {
+                match self { $(Self::$measure => $means),* }
+            }
         }
     };
 }
 
 measures! {
-    AttentionLast = "attention_last";
-    Attention = "attention";
-    Rollout = "rollout";
-    Lengths = "lengths";
-    Direct = "direct";
-    ValueZeroing = "value_zeroing";
-    GradientInput = "gradient_input";
-    Integrated = "integrated";
-    Cut = "cut";
-    Blank = "blank";
+    AttentionLast = "attention_last", "The mean weight of the word in the last layer";
+    Attention = "attention", "The mean weight of the word in all layers and heads";
+    Rollout = "rollout", "Weights multiplied through the layers, half of each row being the word itself";
+    Lengths = "lengths", "The mean length of what a head adds from the word";
+    Direct = "direct", "What is added from the word straight to the answer";
+    ValueZeroing = "value_zeroing", "How far each layer's output turns without the word's value, multiplied through the layers";
+    GradientInput = "gradient_input", "The gradient of the answer times the word's static vector";
+    Integrated = "integrated", "The mean of that gradient on the line from the mean word to the word, times the way";
+    Cut = "cut", "What the answer loses if nobody can read the word";
+    Blank = "blank", "What the answer loses if the mean word stands there";
+}
+
+impl WordMeasure {
+    /// Returns the name as words.
+    pub fn title(self) -> String {
+        self.name().replace('_', " ")
+    }
 }
 
 /// The measures of a sentence's words for one answer.

@@ -24,6 +24,8 @@ pub enum NextWordChoice {
     Greedy,
     /// A word drawn by its probability.
     Sampled(Sampling),
+    /// The words of the likeliest sentence that a search with this many beams finds ([`beams`](super::beams)).
+    Beams(usize),
 }
 
 impl NextWordChoice {
@@ -60,6 +62,8 @@ pub enum CannotGenerate {
     TopK,
     /// `top_p` is not above 0 and at most 1.
     TopP,
+    /// The number of beams is not between 1 and [`BEAMS_MAX`](super::beams::BEAMS_MAX).
+    Beams,
 }
 
 impl<S: Scalar> AttentionModel<S> {
@@ -244,53 +248,90 @@ impl<S: Scalar> AttentionModel<S> {
         rng: &mut Generator,
     ) -> Result<Vec<NextWord>, CannotGenerate> {
         let Classes::Words(candidates) = &self.classes else { return Err(CannotGenerate::NotWords) };
-        let Architecture { source_blocks, blocks, max_tokens, .. } = &self.architecture;
         // The source is the same for all words, so it is read once.
         let source = source.map(|words| {
-            let source = Sequences::one(words);
-            (self.outputs(parameters, (0, source_blocks), &source, None, &mut |_, _| ()), source.rows)
+            let (source, blocks) = (Sequences::one(words), &self.architecture.source_blocks);
+            (self.outputs(parameters, (0, blocks), &source, None, &mut |_, _| ()), source.rows)
         });
         let memory = source.as_ref().map(|(memory, rows)| Tokens::new(memory.flat(), rows));
-        let mut words: Vec<Option<usize>> = Vec::with_capacity(1 + prompt.len() + count);
-        words.extend(source.as_ref().map(|_| self.rules.start));
-        words.extend(prompt.iter().copied().map(Some));
-        let Some(mut last) = words.last().copied() else { return Err(CannotGenerate::NoWords) };
-        let most = (words.len() + count).min(*max_tokens);
-        let never = self.never_written();
-        let mut kept = None;
-        let mut found = Vec::with_capacity(count);
-        if let Some(word) = self.rules.first.filter(|_| source.is_some() && prompt.is_empty() && count > 0) {
-            found.push(NextWord { word, rows: RowsRead { computed: 0, kept: 0 } });
-            last = Some(word);
-            words.push(last);
+        let start = source.as_ref().map(|_| self.rules.start);
+        let words: Vec<Option<usize>> = start.into_iter().chain(prompt.iter().copied().map(Some)).collect();
+        if words.is_empty() {
+            return Err(CannotGenerate::NoWords);
         }
-        while found.len() < count {
-            let read = &words[words.len().saturating_sub(*max_tokens)..];
-            let is_read = read.len();
-            let output = match &mut kept {
-                Some(kept) if read.len() == words.len() => self.one_more(parameters, kept, last),
-                _ if read.len() == words.len() && self.keeps() => {
-                    let (begun, output) = self.begin(parameters, read, memory, most);
-                    kept = Some(begun);
-                    output
-                }
-                // Each word has another position than before, so all is computed again.
-                _ => {
-                    let sentence = Sequences::starting_at(0, read.iter().copied());
-                    self.outputs(parameters, (source_blocks.len(), blocks), &sentence, memory, &mut |_, _| ())
-                }
-            };
-            let computed = output.rows();
-            let mut logits = self.logits_at_end(parameters, &output);
+        let most = (words.len() + count).min(self.architecture.max_tokens);
+        let reader = Reader { model: self, parameters, memory, most };
+        let mut text = Beginning { words, found: Vec::new(), kept: None };
+        if let Some(word) = self.rules.first.filter(|_| source.is_some() && prompt.is_empty() && count > 0) {
+            text.push(NextWord { word, rows: RowsRead { computed: 0, kept: 0 } });
+        }
+        let never = self.never_written();
+        if let NextWordChoice::Beams(width) = choice {
+            return reader.search(text, count, width, &never);
+        }
+        while text.found.len() < count {
+            let (mut logits, rows) = reader.next(&mut text);
             let word = candidates.words()[choose_except(&mut logits, &never, choice, rng)?];
             if self.rules.ends.contains(&word) {
                 break;
             }
-            found.push(NextWord { word, rows: RowsRead { computed, kept: is_read - computed } });
-            last = Some(word);
-            words.push(last);
+            text.push(NextWord { word, rows });
         }
-        Ok(found)
+        Ok(text.found)
+    }
+}
+
+/// A sentence that is continued, with the keys and values of its words while they stay the same.
+#[derive(Clone)]
+pub(super) struct Beginning<S> {
+    /// All words, from the start token on.
+    words: Vec<Option<usize>>,
+    /// The words that were generated.
+    pub found: Vec<NextWord>,
+    kept: Option<KeyValueCache<S>>,
+}
+
+impl<S> Beginning<S> {
+    pub fn push(&mut self, next: NextWord) {
+        self.words.push(Some(next.word));
+        self.found.push(next);
+    }
+}
+
+/// A model that reads the beginnings of a sentence.
+pub(super) struct Reader<'a, S> {
+    pub model: &'a AttentionModel<S>,
+    pub parameters: &'a Parameters<S>,
+    /// The source behind the encoder.
+    memory: Option<Tokens<'a, S>>,
+    /// Number of words for which keys and values have room.
+    most: usize,
+}
+
+impl<S: Scalar> Reader<'_, S> {
+    /// Computes the logits of the next word, and returns the rows from which they were computed.
+    pub fn next(&self, text: &mut Beginning<S>) -> (Vec<S>, RowsRead) {
+        let Self { model, parameters, memory, most } = *self;
+        let Architecture { source_blocks, blocks, max_tokens, .. } = &model.architecture;
+        let Beginning { words, kept, .. } = text;
+        let read = &words[words.len().saturating_sub(*max_tokens)..];
+        let output = match kept {
+            Some(kept) if read.len() == words.len() => {
+                model.one_more(parameters, kept, words.last().copied().flatten())
+            }
+            _ if read.len() == words.len() && model.keeps() => {
+                let (begun, output) = model.begin(parameters, read, memory, most);
+                *kept = Some(begun);
+                output
+            }
+            // Each word has another position than before, so all is computed again.
+            _ => {
+                let sentence = Sequences::starting_at(0, read.iter().copied());
+                model.outputs(parameters, (source_blocks.len(), blocks), &sentence, memory, &mut |_, _| ())
+            }
+        };
+        let computed = output.rows();
+        (model.logits_at_end(parameters, &output), RowsRead { computed, kept: read.len() - computed })
     }
 }
 

@@ -21,12 +21,13 @@
 //!
 //! In reading order: this file defines the model; [`classes`] and [`batch`] its tasks. [`step`] computes
 //! the [`loss`] and its gradient, [`shards`] on several threads. [`activations`] exposes the pass of one sentence,
-//! [`onward`] goes on with it from a changed vector, [`generate`] continues the sentence, [`attribution`] splits a logit into
+//! [`onward`] goes on with it from a changed vector, [`generate`] continues the sentence, with several [`beams`] too, [`attribution`] splits a logit into
 //! terms, and [`cost`] estimates the cost of sizes.
 
 pub mod activations;
 pub mod attribution;
 pub mod batch;
+pub mod beams;
 pub mod classes;
 pub mod cost;
 pub mod generate;
@@ -43,6 +44,7 @@ pub use batch::{Batch, Sequences};
 use faer::MatRef;
 pub use loss::DistanceCosts;
 use rand::RngExt;
+use serde::{Deserialize, Serialize};
 pub use step::{StepWorkspace, model_backward, model_forward};
 pub use writing::WritingRules;
 
@@ -116,7 +118,7 @@ pub struct SourceForm {
 }
 
 /// One of the two stacks of blocks of a model with a source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Tower {
     /// The blocks of the source, an encoder.
     Source,

@@ -27,8 +27,8 @@ use crate::numerics::params::TensorId;
 use crate::numerics::positions::Positions;
 
 pub use plain::Plain;
-pub(super) use values::ACTIVATIONS;
 pub(super) use values::Sizes;
+pub(super) use values::{ACTIVATIONS, FULL, SLIDING};
 use values::{FORM, NORM_BETWEEN};
 
 /// The families, in the order of [`FAMILIES`].

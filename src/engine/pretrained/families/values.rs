@@ -102,8 +102,8 @@ pub(super) fn transformed(fields: Fields<'_>, activation: Activation) -> Result<
     Ok(of(activation))
 }
 
-pub(super) const FULL: &str = "full_attention";
-pub(super) const SLIDING: &str = "sliding_attention";
+pub(in crate::pretrained) const FULL: &str = "full_attention";
+pub(in crate::pretrained) const SLIDING: &str = "sliding_attention";
 
 /// Returns whether each layer has a window, according to a list or to a rule.
 pub(super) fn kinds(fields: Fields<'_>, sizes: &Sizes, slides: impl Fn(usize) -> bool) -> Result<Vec<bool>, Refusal> {

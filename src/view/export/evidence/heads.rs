@@ -5,8 +5,10 @@ use std::fmt::Write as _;
 use attune_core::kernel::evidence::Evidence;
 use attune_core::kernel::evidence::tables::{Row, Tables};
 use attune_core::kernel::evidence::texts::{HeadTexts, Texts};
-use attune_engine::messages::{counted, cut};
-use attune_engine::numerics::evidence::corpus::{DISTANCE_EDGES, HeadOverTexts, INTERVALS, ListedWord, RankedText};
+use attune_engine::messages::cut;
+use attune_engine::numerics::evidence::corpus::{
+    DISTANCE_EDGES, INTERVALS, ListedWord, RankedText, Spread, TextMeasure,
+};
 use attune_engine::numerics::evidence::tables::Composition;
 use serde_json::{Map, Value, json};
 
@@ -18,7 +20,14 @@ const PAIRS: usize = 4;
 
 /// Returns all heads over texts as a JSON object.
 pub fn texts_json(texts: &Texts, evidence: &Evidence<'_>) -> Value {
-    json!({
+    let head = |head: &HeadTexts| {
+        let mut object = head_json(head, evidence);
+        if texts.even.is_some() {
+            object.insert("name".to_owned(), json!(head.name));
+        }
+        Value::Object(object)
+    };
+    let mut object = json!({
         "n_sequences": texts.texts,
         "n_tokens": texts.tokens,
         "n_cut": texts.cut,
@@ -26,20 +35,20 @@ pub fn texts_json(texts: &Texts, evidence: &Evidence<'_>) -> Value {
         "n_left_out": texts.left_out,
         "n_intervals": INTERVALS,
         "qk_distance_edges": DISTANCE_EDGES,
-        "heads": texts.heads.iter().map(|head| Value::Object(head_json(head, evidence))).collect::<Value>(),
-    })
+        "heads": texts.heads.iter().map(head).collect::<Value>(),
+    });
+    if let Some(even) = texts.even {
+        object["aligned_even"] = number(even);
+    }
+    object
 }
 
-/// Returns the six measures of a head by their names.
-pub(super) fn metrics(of: &HeadOverTexts) -> [(&'static str, Option<f64>); 6] {
-    [
-        ("self_attention_score", Some(of.own)),
-        ("prev_token_score", Some(of.previous)),
-        ("pattern_entropy", Some(of.entropy)),
-        ("qk_distance", Some(of.distance)),
-        ("qk_distance_variance", Some(of.distance_variance)),
-        ("induction_score", of.induction),
-    ]
+/// Returns the measures of a head by their names: those of cross-attention only of such a head.
+pub(super) fn metrics(of: &HeadTexts) -> impl Iterator<Item = (String, Value)> {
+    let is_within = of.towers.is_within();
+    let is_given = move |measure: &TextMeasure| measure.is_of(true) || !is_within;
+    let value = |measure: TextMeasure| (measure.name().to_owned(), number_or_null(of.measures.measure(measure)));
+    TextMeasure::ALL.into_iter().filter(is_given).map(value)
 }
 
 pub(super) fn head_json(head: &HeadTexts, evidence: &Evidence<'_>) -> Map<String, Value> {
@@ -52,14 +61,13 @@ pub(super) fn head_json(head: &HeadTexts, evidence: &Evidence<'_>) -> Map<String
         words.iter().map(word).collect::<Value>()
     };
     let text = |text: &RankedText| json!({ "sequence_id": text.text, "interval": text.interval, "max_activation": number(text.largest) });
-    let distributions: Map<String, Value> =
-        of.distributions.iter().map(|(name, values)| ((*name).to_owned(), numbers(values))).collect();
+    let distribution = |Spread { of, values }: &Spread| (of.name().to_owned(), numbers(values));
+    let distributions: Map<String, Value> = of.distributions.iter().map(distribution).collect();
     let mut object = Map::new();
     object.insert("layer".to_owned(), json!(head.layer));
     object.insert("head".to_owned(), json!(head.head));
-    object.extend(metrics(of).map(|(name, value)| (name.to_owned(), number_or_null(value))));
+    object.extend(metrics(head));
     let rest = [
-        ("mean_max_activation", number(of.mean_largest)),
         ("histogram", json!(of.histogram)),
         ("qk_distance_histogram", numbers(&of.distance_histogram)),
         ("top_key_tokens", listed(&of.key_words)),
@@ -71,50 +79,73 @@ pub(super) fn head_json(head: &HeadTexts, evidence: &Evidence<'_>) -> Map<String
     object
 }
 
-/// Returns what was read and what was not, as sentences.
-pub(super) fn counts(texts: &Texts) -> String {
-    let mut text = format!("{} of {}", counted(texts.texts, "text"), counted(texts.tokens, "token"));
-    let mut add = |count: usize, what: &str| {
-        if count > 0 {
-            let _ = write!(text, "; {count} {what}");
+/// Returns all heads over texts as a table.
+pub fn texts_text(texts: &Texts, evidence: &Evidence<'_>) -> String {
+    const WORDS_CHARS: usize = 22;
+    let mut text = texts.about();
+    text.push_str(&blocks_text(texts));
+    text.push('\n');
+    for is_within in [true, false] {
+        let mut heads = texts.heads.iter().filter(|head| head.towers.is_within() == is_within).peekable();
+        if heads.peek().is_none() {
+            continue;
         }
-    };
-    add(texts.cut, "cut, because the model reads no longer ones");
-    add(texts.short, "left out, of one token");
-    add(texts.unread, "left out, which the model cannot read");
-    add(texts.left_out, "left out, for which there was no more memory");
-    if let Some(why) = &texts.why_unread {
-        let _ = write!(text, " ({why})");
+        let columns: Vec<TextMeasure> =
+            TextMeasure::ALL.into_iter().filter(|measure| measure.is_of(is_within)).collect();
+        let titles: String = columns.iter().map(|measure| format!("{:>10}", column(*measure))).collect();
+        let _ = writeln!(text, "\n{:<6}{titles}  keys with most weight", "head");
+        for HeadTexts { layer, head, measures: of, .. } in heads {
+            let value = |measure: &TextMeasure| match of.measure(*measure) {
+                Some(value) => format!("{value:>10.3}"),
+                None => format!("{:>10}", "-"),
+            };
+            let values: String = columns.iter().map(value).collect();
+            let words: Vec<String> = of.key_words.iter().take(LISTED).map(|word| evidence.word(word.word)).collect();
+            let words = cut(&words.join(" "), WORDS_CHARS);
+            let _ = writeln!(text, "{:<6}{values}  {words}", format!("{}.{}", layer + 1, head + 1));
+        }
     }
+    text.push_str(&alignment_text(texts));
     text
 }
 
-/// Returns all heads over texts as a table.
-pub fn texts_text(texts: &Texts, evidence: &Evidence<'_>) -> String {
-    const WORDS_CHARS: usize = 24;
-    let mut text = counts(texts);
-    let _ = write!(
-        text,
-        "\n\n{:<6}{:>8}{:>9}{:>9}{:>10}{:>10}{:>11}{:>9}  keys with most weight\n",
-        "head", "self", "previous", "entropy", "distance", "variance", "induction", "largest"
-    );
-    for HeadTexts { layer, head, measures: of } in &texts.heads {
-        let induction = of.induction.map_or("-".to_owned(), |score| format!("{score:.3}"));
-        let words: Vec<String> = of.key_words.iter().take(LISTED).map(|word| evidence.word(word.word)).collect();
-        let _ = writeln!(
-            text,
-            "{:<6}{:>8.3}{:>9.3}{:>9.3}{:>10.3}{:>10.3}{induction:>11}{:>9.3}  {}",
-            format!("{}.{}", layer + 1, head + 1),
-            of.own,
-            of.previous,
-            of.entropy,
-            of.distance,
-            of.distance_variance,
-            of.mean_largest,
-            cut(&words.join(" "), WORDS_CHARS),
-        );
+/// Returns the names of the blocks of a model with a source, by which its heads are numbered.
+fn blocks_text(texts: &Texts) -> String {
+    let mut text = String::new();
+    for head in texts.heads.iter().filter(|head| head.head == 0 && texts.even.is_some()) {
+        let name = head.name.strip_suffix(", head 1").unwrap_or(&head.name);
+        let _ = write!(text, "\n{:>3}  {name}", head.layer + 1);
     }
-    text
+    if text.is_empty() { text } else { format!("\n{text}\n") }
+}
+
+/// Returns which head of cross-attention aligns most; nothing of a model without a source.
+fn alignment_text(texts: &Texts) -> String {
+    let aligned = |head: &HeadTexts| head.measures.measure(TextMeasure::Aligned);
+    let heads = texts.heads.iter().filter_map(|head| Some((head, aligned(head)?)));
+    let (Some((best, share)), Some(even)) = (heads.max_by(|a, b| a.1.total_cmp(&b.1)), texts.even) else {
+        return String::new();
+    };
+    let (place, name) = (format!("{}.{}", best.layer + 1, best.head + 1), &best.name);
+    format!(
+        "\nhead {place} ({name}) has the largest share on the aligned word: {share:.3}\nif all words of the source \
+         had the same weight, it would be {even:.3}\n"
+    )
+}
+
+/// Returns a measure's name for a narrow column.
+fn column(measure: TextMeasure) -> &'static str {
+    match measure {
+        TextMeasure::Own => "self",
+        TextMeasure::Previous => "previous",
+        TextMeasure::Entropy => "entropy",
+        TextMeasure::Distance => "distance",
+        TextMeasure::DistanceVariance => "variance",
+        TextMeasure::Induction => "induction",
+        TextMeasure::Aligned => "aligned",
+        TextMeasure::Monotony => "monotony",
+        TextMeasure::MeanLargest => "largest",
+    }
 }
 
 /// Returns tables of heads as a JSON object.

@@ -14,7 +14,7 @@ use attune_engine::numerics::evidence::corpus::{DISTANCE_EDGES, INTERVALS, Ranke
 use serde_json::{Map, Value, json};
 
 use super::heads::{head_json, metrics};
-use super::{number, number_or_null};
+use super::number;
 
 /// Keys of a row that are written, and the least weight of one.
 const KEYS_OF_A_ROW: usize = 8;
@@ -40,7 +40,7 @@ impl std::fmt::Display for HeadVisFault {
     }
 }
 
-/// Writes all files into a new folder. Each shown text is run once more for its weights.
+/// Writes all files of a model that reads one sentence into a new folder. Each shown text is run once more for its weights.
 ///
 /// # Errors
 /// If the folder is not empty, or a file cannot be written.
@@ -81,11 +81,9 @@ pub fn write_headvis(
 
 /// Returns what is drawn of a head as a point.
 fn point(head: &HeadTexts) -> Map<String, Value> {
-    let measures = metrics(&head.measures).map(|(name, value)| (name.to_owned(), number_or_null(value)));
-    let mut point: Map<String, Value> = measures.into_iter().collect();
+    let mut point: Map<String, Value> = metrics(head).collect();
     point.insert("layer".to_owned(), json!(head.layer));
     point.insert("head".to_owned(), json!(head.head));
-    point.insert("mean_max_activation".to_owned(), number(head.measures.mean_largest));
     point
 }
 

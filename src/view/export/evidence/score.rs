@@ -8,6 +8,7 @@ use attune_engine::numerics::evidence::score::{Source, SourceValue, SplitScore};
 use serde_json::{Value, json};
 
 use super::{number, number_or_null, numbers, token_name};
+use crate::view_model::score::source_name;
 
 /// Pairs and words that are listed in a text.
 const LISTED: usize = 12;
@@ -49,16 +50,6 @@ pub fn score_json(score: &Score) -> Value {
     })
 }
 
-fn named(source: Source) -> String {
-    match source {
-        Source::Word => "word".to_owned(),
-        Source::Position => "position".to_owned(),
-        Source::Head { block, head } => format!("head {}.{}", block + 1, head + 1),
-        Source::FeedForward { block } => format!("feed-forward {}", block + 1),
-        Source::Bias => "biases".to_owned(),
-    }
-}
-
 /// Returns the largest pairs as text, those of the relative table first.
 pub fn score_text(score: &Score) -> String {
     let Score { tokens, at, split } = score;
@@ -84,7 +75,7 @@ pub fn score_text(score: &Score) -> String {
         let _ = writeln!(text, "\nParts of the {title}, over all parts of the other side");
         for SourceValue { source, word, value } in values.iter().take(LISTED) {
             let from = word.map_or(String::new(), |word| format!(" from {}", token_name(tokens, word)));
-            let _ = writeln!(text, "{value:>10.4}  {}{from}", named(*source));
+            let _ = writeln!(text, "{value:>10.4}  {}{from}", source_name(*source));
         }
     }
     text
@@ -99,7 +90,7 @@ fn pairs_text(title: &str, split: &SplitScore, table: &Matrix<f64>) -> String {
         .collect();
     all.sort_by(|a, b| b.2.abs().total_cmp(&a.2.abs()));
     for (a, c, value) in all.iter().take(LISTED) {
-        let (of_query, of_key) = (named(split.sources[*a]), named(split.key_sources[*c]));
+        let (of_query, of_key) = (source_name(split.sources[*a]), source_name(split.key_sources[*c]));
         let _ = writeln!(text, "{value:>10.4}  {of_query:<18} x  {of_key}");
     }
     let rest: f64 = all.iter().skip(LISTED).map(|(_, _, value)| value).sum();

@@ -65,7 +65,7 @@ fn column(measure: WordMeasure) -> &'static str {
 
 /// Returns the measures as tables.
 pub fn words_text(words: &Words) -> String {
-    let Words { tokens, place, answer, against, table, ranked, spearman } = words;
+    let Words { tokens, place, answer, against, table, spearman, .. } = words;
     let at = token_name(tokens, *place);
     let mut text = format!(
         "{answer} against {against} at {at}: {:.3}; without any word {:.3}\n\n",
@@ -81,15 +81,9 @@ pub fn words_text(words: &Words) -> String {
     let _ = write!(text, "\nCorrelation of the ranks (Spearman) over the words of the text\n");
     let rows: Vec<_> = names.iter().cloned().zip(spearman.iter().cloned()).collect();
     text.push_str(&grid_text("", &names, &rows, 2));
-    let first = |values: &[f64]| ranked.iter().copied().max_by(|a, b| values[*a].abs().total_cmp(&values[*b].abs()));
-    let firsts: Vec<(&str, usize)> =
-        table.measures.iter().filter_map(|(measure, values)| Some((measure.name(), first(values)?))).collect();
     text.push('\n');
-    let mut named: Vec<usize> = firsts.iter().map(|(_, word)| *word).collect();
-    named.sort_unstable();
-    named.dedup();
-    for word in named {
-        let of: Vec<&str> = firsts.iter().filter(|(_, first)| *first == word).map(|(name, _)| *name).collect();
+    for (word, measures) in words.firsts() {
+        let of: Vec<&str> = measures.into_iter().map(WordMeasure::name).collect();
         let _ = writeln!(text, "{} is first by {}", token_name(tokens, word), of.join(", "));
     }
     text

@@ -13,6 +13,7 @@ use std::sync::LazyLock;
 
 use attune_core::kernel::Kernel;
 use attune_core::kernel::check::reveal;
+use attune_core::kernel::notebook::snapshot::CellSnapshot;
 use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot, StaticSpace};
 use attune_core::kernel::static_embedding::Rewriter;
 use attune_core::lesson::cells::{Bind, Cell, CellKind, Slider};
@@ -31,13 +32,13 @@ use attune_engine::quantity::Quantity;
 use data_encoding::BASE64;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
 use super::escaped;
+use super::links::section_id;
 use super::page::{Page, PageItem, Pictures};
 use super::trace::TraceConfig;
 use super::web_page::math::mathml;
-use super::web_page::{self, Additions, CHOSEN_THEME, PageAnswer, PagesAround, section_id};
+use super::web_page::{self, Additions, CHOSEN_THEME, PageAnswer, PagesAround};
 use crate::explain::cards::{self, Card};
 use crate::explain::reader::EntryReader;
 use crate::explain::tellings::Rest;
@@ -45,6 +46,7 @@ use crate::explain::walk::Step;
 use crate::view_model::answers::{Asked, is_asked, keepers};
 use crate::view_model::axes::names;
 use crate::view_model::labels::HeadLabels;
+use crate::view_model::notebook::shown_choices;
 use crate::view_model::stage::StageModel;
 
 /// The scripts in the order of their dependencies; the last one starts the page.
@@ -206,25 +208,13 @@ fn write_with_scripts(
 ) -> io::Result<()> {
     let script = without_comments(scripts);
     let additions = Additions {
-        policy: &policy(&script),
-        style: &format!("{}{CHOSEN_THEME}{STYLE}", *FONTS),
+        script: Some(&script),
+        styles: &[&FONTS, CHOSEN_THEME, STYLE],
         before,
-        after: &format!(
-            "<script type=\"application/json\" id=\"attune-data\">{}</script>\n<script>{script}</script>\n",
-            unmarked(data)
-        ),
+        after: &format!("<script type=\"application/json\" id=\"attune-data\">{}</script>\n", unmarked(data)),
         answers,
     };
     web_page::write_with(snapshot, pictures, around, &additions, to)
-}
-
-/// Returns the policy of a page that runs only this script and connects to nothing.
-pub(super) fn policy(script: &str) -> String {
-    let hash = BASE64.encode(&Sha256::digest(script));
-    format!(
-        "default-src 'none'; script-src 'sha256-{hash}'; img-src data:; font-src data:; style-src 'unsafe-inline'; \
-         base-uri 'none'; form-action 'none'"
-    )
 }
 
 /// Escapes JSON so that nothing in it begins a tag or ends the script element.
@@ -258,14 +248,15 @@ fn answer<'a>(cell: &'a str, items: Vec<PageItem<'a>>) -> Option<PageAnswer<'a>>
         _ => None,
     })?;
     let mut right = None;
-    let mut said = Vec::new();
+    let (mut reasons, mut said) = (Vec::new(), Vec::new());
     for item in details {
         match item {
             PageItem::Choices { right: found, .. } => right = found,
+            PageItem::Reasons { reasons: found, .. } => reasons = found,
             item => said.push(item),
         }
     }
-    Some(PageAnswer { cell, right: right?, said })
+    Some(PageAnswer { cell, right: right?, reasons, said })
 }
 
 /// The largest number of values in a page, of vectors and parameters together: about 16 MB of text.
@@ -445,7 +436,7 @@ enum KindData<'a> {
         step: Option<f64>,
     },
     Predict {
-        choices: &'a [String],
+        choices: Vec<String>,
     },
     /// An exercise that is solved without code, with the syntax trees of its texts.
     Exercise {
@@ -480,15 +471,18 @@ impl BindData {
 
 impl<'a> KindData<'a> {
     /// Returns the data of a cell, or `None` if the scripts do nothing with it.
-    fn of(kind: &'a CellKind) -> Option<Self> {
-        match kind {
+    fn of(shown: &'a CellSnapshot) -> Option<Self> {
+        match &*shown.cell.kind {
             CellKind::Stage { caption, sentence, words, time, plays, lines, goals } => {
                 Some(Self::Stage { caption, sentence: *sentence, words, time: *time, plays: *plays, lines, goals })
             }
             CellKind::Slider(Slider { caption, bind, range, step, start: _ }) => {
                 Some(Self::Slider { bind: BindData::of(bind), caption, range: *range, step: *step })
             }
-            CellKind::Predict(predict) => Some(Self::Predict { choices: &predict.choices }),
+            CellKind::Predict(predict) => {
+                let choices = shown_choices(predict, shown).into_iter().map(|(_, words)| words).collect();
+                Some(Self::Predict { choices })
+            }
             CellKind::Exercise(exercise) if exercise.start.is_none() => Some(Self::Exercise {
                 cases: exercise.cases.iter().map(|case| tree(case)).collect(),
                 check: tree(&exercise.check),
@@ -510,8 +504,10 @@ fn tree_of(text: &str) -> Option<Value> {
 }
 
 fn cells(snapshot: &Snapshot) -> Vec<CellData<'_>> {
-    let cells = snapshot.notebook.cells.iter().map(|shown| &shown.cell);
-    cells.filter_map(|cell| Some(CellData { section: section_id(&cell.id), kind: KindData::of(&cell.kind)? })).collect()
+    let shown = snapshot.notebook.cells.iter();
+    shown
+        .filter_map(|shown| Some(CellData { section: section_id(&shown.cell.id), kind: KindData::of(shown)? }))
+        .collect()
 }
 
 /// Returns the data of a page as JSON; `None` if there is no model yet, or only what one has done, if the model is too large for

@@ -13,10 +13,12 @@ use attune_core::whole_file::{no_new_folder, write_folder};
 use attune_engine::messages::counted;
 use serde::Serialize;
 
+use super::links::section_id;
 use super::live_page::{self, unmarked};
 use super::markdown::{LessonProse, MarkdownPiece};
 use super::page::{Links, Pictures};
-use super::web_page::{PagesAround, head, markdown, section_id};
+use super::shared_files::{Parts, SharedFiles};
+use super::web_page::{PagesAround, head, markdown};
 use super::{escaped, plain};
 use crate::view_model::glossary::{told, words_of};
 use crate::view_model::pictures::Sketch;
@@ -34,11 +36,14 @@ pub struct Site {
     headings: Vec<Heading>,
     /// The pages made so far, in the order of the lessons.
     pages: Vec<LessonPage>,
+    files: SharedFiles,
 }
 
 /// The page of a lesson, and the parts that the front page shows.
 struct LessonPage {
     html: String,
+    /// Bytes of the page and of its pictures.
+    bytes: usize,
     sketch: Option<Sketch>,
     /// The texts for the search, each with the id of its section.
     texts: Vec<(String, String)>,
@@ -97,7 +102,14 @@ impl Site {
             headings.push(heading.clone());
         }
         let links = Links::new(headings.iter().map(|heading| heading.id.clone()), glossary.is_some());
-        Ok(Self { folder: folder.to_owned(), glossary, links, headings, pages: Vec::new() })
+        Ok(Self {
+            folder: folder.to_owned(),
+            glossary,
+            links,
+            headings,
+            pages: Vec::new(),
+            files: SharedFiles::default(),
+        })
     }
 
     /// Adds the page of the next lesson, with answers and pictures as in [`live_page::write`].
@@ -114,15 +126,24 @@ impl Site {
         pictures: &Pictures,
     ) -> Result<(), SiteFault> {
         let way = self.way(self.pages.len());
-        let around = PagesAround { glossary: self.glossary.as_ref(), links: &self.links, way: &way };
+        let (parts, before) = (Parts(Some(&self.files)), self.files.bytes());
+        let around = PagesAround { glossary: self.glossary.as_ref(), links: &self.links, way: &way, parts };
         let mut html = Vec::new();
         let is_live =
             live_page::write_among(snapshot, answered, pictures, around, &mut html).map_err(SiteFault::Write)?;
         let html = String::from_utf8(html).map_err(|why| SiteFault::Write(io::Error::other(why)))?;
         let texts = texts(snapshot);
         let is_of_lesson = snapshot.lesson.folder.is_some();
-        self.pages.push(LessonPage { html, sketch: Sketch::of_snapshot(snapshot), texts, is_live, is_of_lesson });
-        let bytes: usize = self.pages.iter().map(|page| page.html.len()).sum();
+        let bytes = html.len() + self.files.bytes() - before;
+        self.pages.push(LessonPage {
+            html,
+            bytes,
+            sketch: Sketch::of_snapshot(snapshot),
+            texts,
+            is_live,
+            is_of_lesson,
+        });
+        let bytes: usize = self.pages.iter().map(|page| page.bytes).sum();
         if bytes > BYTES_MAX { Err(SiteFault::Large) } else { Ok(()) }
     }
 
@@ -150,6 +171,7 @@ impl Site {
         let mut files: Vec<(String, Vec<u8>)> =
             pages.map(|(heading, page)| (Links::file(&heading.id), page.html.into_bytes())).collect();
         files.push((Links::FRONT.to_owned(), front.into_bytes()));
+        files.extend(self.files.into_files());
         let files: Vec<(&str, Vec<u8>)> =
             files.iter_mut().map(|(name, bytes)| (&**name, std::mem::take(bytes))).collect();
         write_folder(&self.folder, &files).map_err(SiteFault::Write)?;
@@ -168,7 +190,8 @@ const HUES: usize = 8;
 /// Returns the front page: a card with its opening picture for each lesson, the glossary, and a search of titles, texts
 /// and terms.
 fn front_page(site: &Site) -> String {
-    let mut text = head("attune: the course", &live_page::policy(SEARCH), &format!("{}{STYLE}", *live_page::FONTS));
+    let parts = Parts(Some(&site.files));
+    let mut text = head("attune: the course", parts, Some(SEARCH), &[&live_page::FONTS, STYLE]);
     text.push_str(
         "<main class=\"course\">\n<h1>Self-attention, lesson by lesson</h1>\n\
          <p>Each lesson is a page with a working model in it. The model runs in this browser; nothing is sent anywhere.</p>\n\
@@ -194,8 +217,9 @@ fn front_page(site: &Site) -> String {
     let index = unmarked(&serde_json::to_string(&index(site)).unwrap_or_default());
     let _ = write!(
         text,
-        "</main>\n<script type=\"application/json\" id=\"attune-index\">{index}</script>\n<script>{SEARCH}</script>\n\
-         </body>\n</html>\n"
+        "</main>\n<script type=\"application/json\" id=\"attune-index\">{index}</script>\n{}\
+         </body>\n</html>\n",
+        parts.script(SEARCH)
     );
     text
 }
@@ -206,7 +230,7 @@ fn card(site: &Site, heading: &Heading, page: &LessonPage, text: &mut String) {
     let picture = page.sketch.as_ref().map_or(String::new(), svg);
     let summary = escaped(heading.summary.as_deref().unwrap_or_default());
     let minutes = heading.minutes.map_or(String::new(), |minutes| format!("{minutes} min · "));
-    let mb = page.html.len() as f64 / MB;
+    let mb = page.bytes as f64 / MB;
     let still = if page.is_live { "" } else { " · only text and pictures; the model runs in attune" };
     let builds_on: Vec<String> = heading.builds_on.iter().filter_map(|id| link_to(site, id)).collect();
     let builds_on =

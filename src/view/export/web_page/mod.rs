@@ -17,12 +17,14 @@ use attune_engine::code::readable;
 use data_encoding::BASE64;
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Tag, TagEnd, html};
 
+use super::escaped;
 use super::figures::{plot_svg, ranking_html, table_html};
+use super::links::section_id;
 use super::markdown::{LessonProse, MarkdownPiece, shown};
 use super::page::Links;
 use super::page::{Code, Page, PageItem, PageSlider, Pictures, StageCell, StagePicture};
+use super::shared_files::Parts;
 use super::sheet_html;
-use super::{escaped, plain};
 use crate::view_model::glossary::told;
 use crate::view_model::output::OutputModel;
 
@@ -43,9 +45,6 @@ pub(super) const CHOSEN_THEME: &str = concat!(
     include_str!("dark.css"),
     "}\n}\n"
 );
-/// The policy that nothing is run and nothing fetched.
-pub(super) const POLICY: &str =
-    "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 /// The deepest level of headings in the outline.
 const OUTLINE_LEVEL_MAX: usize = 3;
 
@@ -56,19 +55,21 @@ pub(super) struct PagesAround<'a> {
     pub links: &'a Links,
     /// Markup above the page, with links to the previous and the next page.
     pub way: &'a str,
+    pub parts: Parts<'a>,
 }
 
 impl<'a> PagesAround<'a> {
     /// Returns the surroundings of a page that is not part of a site.
     pub fn alone(glossary: Option<&'a Glossary>) -> Self {
-        Self { glossary, links: Links::NONE, way: "" }
+        Self { glossary, links: Links::NONE, way: "", parts: Parts(None) }
     }
 }
 
-/// Parts of a page in addition to the notebook, which are empty for a static page.
+/// Parts of a page in addition to the notebook; a static page has none.
+#[derive(Default)]
 pub(super) struct Additions<'a> {
-    pub policy: &'a str,
-    pub style: &'a str,
+    pub script: Option<&'a str>,
+    pub styles: &'a [&'a str],
     /// Markup before the notebook.
     pub before: &'a str,
     /// Markup after the notebook.
@@ -77,17 +78,13 @@ pub(super) struct Additions<'a> {
     pub answers: Vec<PageAnswer<'a>>,
 }
 
-impl Default for Additions<'_> {
-    fn default() -> Self {
-        Self { policy: POLICY, style: "", before: "", after: "", answers: Vec::new() }
-    }
-}
-
 /// The model's answer to a prediction.
 pub(super) struct PageAnswer<'a> {
     pub cell: &'a str,
     /// The index of the right choice.
     pub right: usize,
+    /// Why each choice is right or wrong.
+    pub reasons: Vec<PageItem<'a>>,
     pub said: Vec<PageItem<'a>>,
 }
 
@@ -113,7 +110,7 @@ pub(super) fn write_with(
     additions: &Additions<'_>,
     mut to: impl Write,
 ) -> io::Result<()> {
-    let Additions { policy, style, before, after, answers } = additions;
+    let Additions { script, styles, before, after, answers } = additions;
     let page = Page::of(snapshot, &pictures.panels);
     let terms = Terms { around, explained: HashSet::new() };
     let mut body = Body { text: String::new(), outline: Vec::new(), pictures, terms };
@@ -125,6 +122,11 @@ pub(super) fn write_with(
         if let Some(answer) = answers.iter().find(|answer| answer.cell == cell.id) {
             let _ = write!(body.text, "<template data-right=\"{}\">", answer.right);
             let told = body.outline.len();
+            for (choice, reason) in answer.reasons.iter().enumerate() {
+                let _ = write!(body.text, "<div data-choice=\"{choice}\">");
+                body.items(cell.id, std::slice::from_ref(reason));
+                body.text.push_str("</div>");
+            }
             body.items(cell.id, &answer.said);
             // The outline must not reveal headings of an answer.
             body.outline[told..].iter_mut().for_each(|heading| heading.level = OUTLINE_LEVEL_MAX + 1);
@@ -134,7 +136,7 @@ pub(super) fn write_with(
     }
     let title = escaped(page.title);
     let heading = if page.begins_with_title() { String::new() } else { format!("<h1>{title}</h1>") };
-    write!(to, "{}{}{before}", head(&title, policy, style), around.way)?;
+    write!(to, "{}{}{before}", head(&title, around.parts, *script, styles), around.way)?;
     to.write_all(outline(&body.outline).as_bytes())?;
     write!(to, "<main>\n{heading}{}", body.text)?;
     let origin = if snapshot.lesson.static_embedding.recording().is_some() {
@@ -143,24 +145,22 @@ pub(super) fn write_with(
         format!("Lesson <code>{}</code>, seed {}. Every number was computed by attune", escaped(page.lesson), page.seed)
     };
     let model = page.model.map_or(String::new(), |model| format!(" {}", escaped(&model)));
-    write!(to, "<footer>{origin} {}.{model}</footer>\n</main>\n{after}</body>\n</html>\n", env!("CARGO_PKG_VERSION"))?;
+    write!(to, "<footer>{origin} {}.{model}</footer>\n</main>\n{after}", env!("CARGO_PKG_VERSION"))?;
+    let script = script.map_or(String::new(), |script| around.parts.script(script));
+    write!(to, "{script}</body>\n</html>\n")?;
     to.flush()
 }
 
-/// Returns the id of a cell's section in the page.
-pub(super) fn section_id(cell: &str) -> String {
-    plain(&format!("cell-{}", cell.replace(char::is_whitespace, "-")))
-}
-
 /// Returns the beginning of a page, up to its body. The title must be escaped already.
-pub(super) fn head(title: &str, policy: &str, style: &str) -> String {
+pub(super) fn head(title: &str, parts: Parts<'_>, script: Option<&str>, styles: &[&str]) -> String {
+    let (policy, styles) = (parts.policy(script), parts.styles(&[&[STYLE], styles].concat()));
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <meta name=\"generator\" content=\"attune {}\">\n\
-         <title>{title}</title>\n<style>\n{STYLE}{style}</style>\n</head>\n<body>\n",
+         <title>{title}</title>\n{styles}</head>\n<body>\n",
         env!("CARGO_PKG_VERSION")
     )
 }
@@ -200,6 +200,10 @@ impl Body<'_> {
                 PageItem::Stage(stage) => self.stage(cell, stage),
                 PageItem::Slider(slider) => self.slider(slider),
                 PageItem::Choices { choices, chosen, right } => self.choices(choices, *chosen, *right),
+                PageItem::Reasons { reasons, chosen } => {
+                    let reason = chosen.and_then(|chosen| reasons.get(chosen));
+                    self.items(cell, reason.map_or(&[], std::slice::from_ref));
+                }
                 PageItem::Details { summary, items } => {
                     let _ = write!(self.text, "<details><summary>{}</summary>", escaped(summary));
                     self.items(cell, items);
@@ -263,13 +267,13 @@ impl Body<'_> {
     /// Adds a picture, light or dark as the page is.
     fn picture(&mut self, StagePicture { light, dark }: &StagePicture, alt: &str) {
         self.text.push_str("<picture>");
+        let parts = self.terms.around.parts;
         if let Some(dark) = dark {
-            let data = BASE64.encode(dark);
             let media = "(prefers-color-scheme: dark)";
-            let _ = write!(self.text, "<source media=\"{media}\" srcset=\"data:image/png;base64,{data}\">");
+            let _ = write!(self.text, "<source media=\"{media}\" srcset=\"{}\">", parts.stage_picture(dark));
         }
-        let data = BASE64.encode(light);
-        let _ = write!(self.text, "<img class=\"stage\" src=\"data:image/png;base64,{data}\" alt=\"{alt}\"></picture>");
+        let light = parts.stage_picture(light);
+        let _ = write!(self.text, "<img class=\"stage\" src=\"{light}\" alt=\"{alt}\"></picture>");
     }
 
     /// Adds a slider at its current value.

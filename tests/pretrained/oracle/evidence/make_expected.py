@@ -1,4 +1,4 @@
-"""Writes depth.json and writer.json: what the programs here say of lessons/depth and lessons/writer, in float64.
+"""Writes frame.json and writer.json: what the programs here say of lessons/frame and lessons/writer, in float64.
 
     pip install torch safetensors tokenizers
     python tests/pretrained/oracle/evidence/make_expected.py lessons
@@ -13,7 +13,7 @@ from heads import corpus
 
 here, lessons = os.path.dirname(os.path.abspath(__file__)), sys.argv[1]
 CASES = {
-    "depth": [("the dog could not catch the fox because it was too slow, so it was the [MASK] that was too slow.",
+    "frame": [("the dog could not catch the fox because it was too slow, so it was the [MASK] that was too slow.",
                "the fox could not catch the dog because it was too slow, so it was the [MASK] that was too slow.", "fox", "dog", [(5, 0, 18, 2), (4, 3, 18, 2)], (5, 0, "v")),
               ("the trophy did not fit in the suitcase because it was too big. we saw that the [MASK] was too big.",
                "the trophy did not fit in the suitcase because it was too small. we saw that the [MASK] was too small.", "suitcase", "trophy", [(5, 0, 19, 2), (3, 1, 9, 2)], (4, 3, "k"))],
@@ -21,7 +21,7 @@ CASES = {
                 "the suitcase did not fit in the trophy because it was too big, so it was the", "suitcase", "trophy", [(1, 1, 18, 2), (3, 0, 18, 2)], (1, 1, "v")),
                ("lamp fox green lamp fox green lamp fox", "lamp fox blue lamp fox blue lamp fox", "blue", "green", [(1, 1, 8, 3), (1, 1, 8, 6)], (1, 1, "k"))],
 }
-WORDS = {"depth": ["dog", "bank", "because"], "writer": ["fox", "trophy", "the"]}
+WORDS = {"frame": ["dog", "bank", "because"], "writer": ["fox", "trophy", "the"]}
 short = lambda x: json.loads(json.dumps(x), parse_float=lambda t: float(f"{float(t):.6g}"))
 
 for name, cases in CASES.items():
@@ -41,7 +41,7 @@ for name, cases in CASES.items():
             one["scores"].append({"score_of": f"{l + 1}.{h + 1}:{q + 1}-{k + 1}"} | t)
         one["words"] = word_table(m, sentence, against, answer)  # the sentence's own answer
         one["scores"] = one["scores"][:1]
-        if name == "depth" and out["sentences"]:  # one sentence of depth has the large tables
+        if name == "frame" and out["sentences"]:  # one sentence of frame has the large tables
             for large in ("map", "paths", "scores"):
                 del one[large]
         out["sentences"].append(short(one))

@@ -130,6 +130,7 @@ const Cells = (() => {
       });
       const shown = element("div", "", "revealed");
       shown.append(answer.content.cloneNode(true));
+      shown.querySelectorAll("[data-choice]").forEach((reason) => Number(reason.dataset.choice) !== chosen && reason.remove());
       reveal.replaceWith(shown);
       state.actions.look({ keepers: state.keepers.filter((id) => id !== section.id) });
       say(chosen === right ? "Right." : `The model’s answer is ${cell.choices[right]}.`);

@@ -1,4 +1,5 @@
-//! Animations as one file, GIF or APNG: one colour table, made by median cut, and only the changed part of each frame.
+//! Animations as one file, GIF or APNG: one colour table, made by median cut, and only the changed part of each frame;
+//! and still pictures with such a table.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -139,13 +140,12 @@ fn add_to_gif(file: &mut gif::Encoder<&mut Vec<u8>>, patch: Patch, hundredths: u
     file.write_frame(&frame).map_err(words)
 }
 
-fn begin_apng<'a>(
+/// Begins a PNG file with a colour table.
+fn indexed<'a>(
     out: &'a mut Vec<u8>,
     (width, height): (u32, u32),
-    frames: usize,
     colors: &ColorTable,
-) -> Result<png::Writer<&'a mut Vec<u8>>, String> {
-    const FOR_EVER: u32 = 0;
+) -> png::Encoder<'a, &'a mut Vec<u8>> {
     /// The opacity of the first colours in the table; the others are opaque.
     const OPACITY: [u8; 1] = [0];
     let mut file = png::Encoder::new(out, width, height);
@@ -156,6 +156,30 @@ fn begin_apng<'a>(
     file.set_filter(png::Filter::NoFilter);
     file.set_palette(colors.bytes());
     file.set_trns(&OPACITY[..]);
+    file
+}
+
+/// Writes a still picture with a colour table, as PNG: about a third of its size with all its colours.
+///
+/// # Errors
+/// If the format does not allow a file of this size; described in words.
+pub fn still(picture: &RgbImage) -> Result<Vec<u8>, String> {
+    let mut colors = ColorTable::of(std::slice::from_ref(picture));
+    let mut out = Vec::new();
+    let mut file = indexed(&mut out, picture.dimensions(), &colors).write_header().map_err(words)?;
+    file.write_image_data(&colors.indices(picture)).map_err(words)?;
+    file.finish().map_err(words)?;
+    Ok(out)
+}
+
+fn begin_apng<'a>(
+    out: &'a mut Vec<u8>,
+    size: (u32, u32),
+    frames: usize,
+    colors: &ColorTable,
+) -> Result<png::Writer<&'a mut Vec<u8>>, String> {
+    const FOR_EVER: u32 = 0;
+    let mut file = indexed(out, size, colors);
     file.set_animated(u32::try_from(frames).map_err(words)?, FOR_EVER).map_err(words)?;
     file.set_blend_op(png::BlendOp::Over).map_err(words)?;
     file.write_header().map_err(words)
@@ -323,6 +347,32 @@ mod tests {
         let at =
             |place: u32| RgbImage::from_fn(SIZE.0, SIZE.1, |x, y| if (x, y) == (place, 9) { POINT } else { GROUND });
         [3, 8, 8, 20, 3].map(at).to_vec()
+    }
+
+    /// A picture like those of a page: words and points on a glow.
+    #[test]
+    fn a_still_picture_keeps_its_colours_and_takes_less() {
+        // Levels of a channel that an eye does not see apart.
+        const APART: u8 = 6;
+        let glow = |x: u32, y: u32| {
+            250 - (60.0 * (-((x as f32 - 60.0).powi(2) + (y as f32 - 40.0).powi(2)) / 900.0).exp()) as u8
+        };
+        let picture = RgbImage::from_fn(120, 80, |x, y| match (x, y) {
+            (20..24, 20..60) => image::Rgb([20, 20, 20]),
+            (90..96, 60..66) => image::Rgb([170, 60, 0]),
+            _ => image::Rgb([glow(x, y), glow(x, y), 252]),
+        });
+        let bytes = still(&picture).expect("a file");
+        let mut reader = png::Decoder::new(std::io::Cursor::new(&bytes)).read_info().expect("a PNG file");
+        let mut indices = vec![0; 120 * 80];
+        reader.next_frame(&mut indices).expect("a frame");
+        let table = reader.info().palette.clone().expect("a colour table");
+        for (index, pixel) in indices.iter().zip(picture.pixels()) {
+            let color = &table[3 * usize::from(*index)..][..3];
+            let apart = color.iter().zip(pixel.0).map(|(one, other)| one.abs_diff(other)).max();
+            assert!(apart.is_some_and(|apart| apart <= APART), "{color:?} instead of {pixel:?}");
+        }
+        assert!(bytes.len() < 120 * 80, "{} bytes", bytes.len());
     }
 
     fn encoded(form: Form) -> Vec<u8> {

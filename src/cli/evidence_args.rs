@@ -8,7 +8,7 @@ use attune_engine::numerics::evidence::score::ScoreAt;
 use attune_engine::numerics::model::onward::Projected;
 use clap::ValueEnum;
 
-use crate::cli::args::{after_head, two};
+use super::places::{after_head, two};
 
 #[derive(Debug, clap::Args)]
 pub struct MapArgs {
@@ -91,8 +91,8 @@ pub struct WordsArgs {
 pub struct HeadsArgs {
     /// The lesson, by its file or its name in the course (it is trained first); or a pretrained model, by its folder or name.
     pub lesson: PathBuf,
-    /// A file of texts in UTF-8, a sentence on each line. Empty lines and lines of one token are left out; of a line that is
-    /// longer than the model reads, the end is cut.
+    /// A file of texts in UTF-8, a sentence on each line; of a model with an encoder and a decoder, a source or a pair `source |||
+    /// target`. Empty lines and lines of one token are left out; of a line that is longer than the model reads, the end is cut.
     #[arg(required_unless_present = "head", conflicts_with_all = ["head", "words"])]
     pub texts: Option<PathBuf>,
     /// Instead of texts, heads whose tables are printed, such as 2.2: what they compare and write, from their weights alone, and

@@ -1,7 +1,5 @@
 //! Animations without a display: `attune render LESSON -o apple.gif`. The app for pictures draws the frames one after
-//! another; [`Play`] determines what each frame shows and for how long, and [`encode`] writes them as a file.
-
-pub mod encode;
+//! another; [`Play`] determines what each frame shows and for how long, and [`mod@encode`](crate::app::encode) writes them as a file.
 
 use std::f32::consts::TAU;
 use std::path::Path;
@@ -15,7 +13,7 @@ use bevy::prelude::App;
 use bevy::time::TimeUpdateStrategy;
 use image::RgbImage;
 
-use self::encode::{ColorTable, Encoder, Form};
+use crate::app::encode::{ColorTable, Encoder, Form};
 use crate::app::fault::AppFault;
 use crate::app::picture::{self, PictureOptions};
 use crate::app::stage::camera::CameraRig;

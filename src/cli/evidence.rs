@@ -1,17 +1,13 @@
 //! `attune map`, `score`, `words` and `heads`: why an answer, why a look, and how often.
 
-pub mod args;
-
-use std::io::ErrorKind;
 use std::path::Path;
 
 use attune_core::kernel::Kernel;
 use attune_core::kernel::evidence::map::MapRequest;
-use attune_core::kernel::evidence::texts::{FILE_BYTES_MAX, decoded};
+use attune_core::kernel::evidence::texts::read_texts;
 use attune_core::lesson::issue::{printable, shown};
 use attune_core::lesson::recorded::ONE_PASS;
 use attune_core::lesson::vector_files::is_file_of_vectors;
-use attune_engine::files;
 use attune_engine::recording::is_recording;
 use attune_view::export::evidence::{
     HeadVisFault, map_json, map_text, score_json, score_text, tables_json, tables_text, texts_json, texts_text,
@@ -19,8 +15,8 @@ use attune_view::export::evidence::{
 };
 use serde::Serialize;
 
-use self::args::{HeadsArgs, MapArgs, ScoreArgs, WordsArgs};
 use super::args::Common;
+use super::evidence_args::{HeadsArgs, MapArgs, ScoreArgs, WordsArgs};
 use super::{CliFault, lessons, print, training};
 
 /// Prints the maps of a sentence.
@@ -65,17 +61,20 @@ pub fn heads(request: &HeadsArgs, common: &Common) -> Result<(), CliFault> {
         return printed(request.json, || tables_json(&tables), || tables_text(&tables));
     };
     // Read before training, which takes time.
-    let bytes = texts_of(file)?;
-    let of_file = |why: String| CliFault::usage(format_args!("{}: {why}", shown(file)));
-    let text = decoded(&bytes).map_err(of_file)?;
+    let text = read_texts(file).map_err(|why| CliFault::usage(format_args!("{}: {why}", shown(file))))?;
     let kernel = opened(&request.lesson, common)?;
     let evidence = kernel.evidence().map_err(refused)?;
+    if request.output.is_some() && kernel.snapshot().lesson.model.architecture.has_source() {
+        return Err(CliFault::usage(
+            "--to headvis: HeadVis has one sentence for a text, and this model reads a source and a target; use --json",
+        ));
+    }
     let texts = with_bar("Texts", common, |progressed| {
-        evidence.texts(text, progressed).map_err(|why| format!("{}: {why}", shown(file)))
+        evidence.texts(&text, progressed).map_err(|why| format!("{}: {why}", shown(file)))
     })?;
     if let Some(folder) = &request.output {
         let name = kernel.snapshot().lesson.title.clone();
-        write_headvis(folder, (&name, text), &texts, &evidence).map_err(|why| match why {
+        write_headvis(folder, (&name, &text), &texts, &evidence).map_err(|why| match why {
             HeadVisFault::Taken => CliFault::usage(format_args!("--output: {}: {why}", shown(folder))),
             HeadVisFault::Text(_) | HeadVisFault::Write(_) => {
                 CliFault::output(format_args!("{}: {why}", shown(folder)))
@@ -83,18 +82,6 @@ pub fn heads(request: &HeadsArgs, common: &Common) -> Result<(), CliFault> {
         })?;
     }
     printed(request.json, || texts_json(&texts, &evidence), || texts_text(&texts, &evidence))
-}
-
-fn texts_of(file: &Path) -> Result<Vec<u8>, CliFault> {
-    files::read(file, FILE_BYTES_MAX).map_err(|error| {
-        let file = shown(file);
-        match error.kind() {
-            ErrorKind::FileTooLarge => CliFault::usage(format_args!(
-                "{file}: the file has {error}; at most {FILE_BYTES_MAX} bytes are read, so take a part of it"
-            )),
-            _ => CliFault::usage(format_args!("{file}: the texts cannot be read: {error}")),
-        }
-    })
 }
 
 /// Opens and trains a lesson, or opens a model.

@@ -1,0 +1,50 @@
+//! Places in a model as an option names them, counted from 1: `2.3` is head 3 of layer 2.
+
+use std::fmt;
+
+use attune_core::kernel::snapshot::ModelSnapshot;
+
+/// A head, given as its layer and its number in that layer, both counted from 1: `2.3`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HeadAt {
+    pub layer: usize,
+    pub head: usize,
+}
+
+impl fmt::Display for HeadAt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.layer.saturating_add(1), self.head.saturating_add(1))
+    }
+}
+
+impl HeadAt {
+    /// Returns the index of the head, counted over all layers of the model.
+    pub fn of(self, model: &ModelSnapshot) -> Result<usize, String> {
+        let layers = model.architecture.numbered_blocks().count();
+        if self.layer >= layers {
+            return Err(format!("there is no layer {}; the last layer is {layers}", self.layer.saturating_add(1)));
+        }
+        let heads = model.architecture.heads_of(self.layer);
+        let found = heads.clone().nth(self.head);
+        found.ok_or_else(|| {
+            format!("there is no head {} in layer {}; the last is head {}", self.head + 1, self.layer + 1, heads.len())
+        })
+    }
+}
+
+/// Converts a number counted from 1 to an index.
+pub fn index(text: &str) -> Option<usize> {
+    text.trim().parse::<usize>().ok()?.checked_sub(1)
+}
+
+/// Reads two numbers counted from 1, with a sign between them.
+pub fn two(text: &str, between: char) -> Option<(usize, usize)> {
+    let (first, second) = text.split_once(between)?;
+    Some((index(first)?, index(second)?))
+}
+
+/// Splits a head from the text after it, as in `2.3=off`.
+pub fn after_head(text: &str, between: char) -> Option<(HeadAt, &str)> {
+    let (at, rest) = text.split_once(between)?;
+    two(at, '.').map(|(layer, head)| (HeadAt { layer, head }, rest.trim()))
+}

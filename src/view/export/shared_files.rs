@@ -1,0 +1,82 @@
+//! Files that the pages of a site share: styles, scripts and pictures stand beside the pages, each once. A page that is
+//! alone holds them itself.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use data_encoding::{BASE64, HEXLOWER};
+use sha2::{Digest, Sha256};
+
+/// Bytes of a hash that tell two files of a site apart.
+const HASH_BYTES: usize = 6;
+
+/// Files beside the pages of a site, by name. A name has a part of the content's hash, so that a browser that kept an
+/// older file does not show it.
+#[derive(Default)]
+pub(super) struct SharedFiles(RefCell<BTreeMap<String, Vec<u8>>>);
+
+impl SharedFiles {
+    /// Adds a file unless it is there, and returns its name.
+    fn add(&self, stem: &str, extension: &str, bytes: &[u8]) -> String {
+        let hash = HEXLOWER.encode(&Sha256::digest(bytes)[..HASH_BYTES]);
+        let name = format!("{stem}-{hash}.{extension}");
+        self.0.borrow_mut().entry(name.clone()).or_insert_with(|| bytes.to_vec());
+        name
+    }
+
+    /// Returns the number of bytes so far.
+    pub fn bytes(&self) -> usize {
+        self.0.borrow().values().map(Vec::len).sum()
+    }
+
+    /// Returns all files with their names.
+    pub fn into_files(self) -> impl Iterator<Item = (String, Vec<u8>)> {
+        self.0.into_inner().into_iter()
+    }
+}
+
+/// The place where the parts of a page stand: in the page, or in files beside it.
+#[derive(Clone, Copy)]
+pub(super) struct Parts<'a>(pub Option<&'a SharedFiles>);
+
+impl Parts<'_> {
+    /// Returns elements with these styles, in their order. In a site, each is a file.
+    pub fn styles(self, styles: &[&str]) -> String {
+        let Some(files) = self.0 else { return format!("<style>\n{}</style>\n", styles.concat()) };
+        styles.iter().filter(|style| !style.is_empty()).fold(String::new(), |mut text, style| {
+            let _ =
+                writeln!(text, "<link rel=\"stylesheet\" href=\"{}\">", files.add("style", "css", style.as_bytes()));
+            text
+        })
+    }
+
+    /// Returns an element that runs a script.
+    pub fn script(self, script: &str) -> String {
+        match self.0 {
+            Some(files) => format!("<script src=\"{}\"></script>\n", files.add("script", "js", script.as_bytes())),
+            None => format!("<script>{script}</script>\n"),
+        }
+    }
+
+    /// Returns the address of a picture of the stage.
+    pub fn stage_picture(self, png: &[u8]) -> String {
+        match self.0 {
+            Some(files) => files.add("stage", "png", png),
+            None => format!("data:image/png;base64,{}", BASE64.encode(png)),
+        }
+    }
+
+    /// Returns the policy of a page that runs only this script, if any, loads only these parts and connects to nothing.
+    pub fn policy(self, script: Option<&str>) -> String {
+        let script = script.map_or(String::new(), |script| match self.0 {
+            Some(_) => " script-src 'self';".to_owned(),
+            None => format!(" script-src 'sha256-{}';", BASE64.encode(&Sha256::digest(script))),
+        });
+        let own = if self.0.is_some() { " 'self'" } else { "" };
+        format!(
+            "default-src 'none';{script} img-src data:{own}; font-src data:; style-src 'unsafe-inline'{own}; \
+             base-uri 'none'; form-action 'none'"
+        )
+    }
+}

@@ -16,6 +16,7 @@ mod intervene;
 mod live;
 mod meaning;
 mod notebook;
+mod openings;
 mod outputs;
 mod page;
 mod pointer;

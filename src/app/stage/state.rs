@@ -94,7 +94,7 @@ struct Emphasised {
     highlight: Highlight,
     /// The query whose neighbours are shown, and the revision of the snapshot.
     near: Option<(usize, u64)>,
-    /// The tokens that take part in the step of the walk.
+    /// The tokens that the step of the walk is about.
     parts: Option<Vec<bool>>,
 }
 
@@ -366,7 +366,7 @@ impl StageState {
         models.of_choice(&shown_score(walk))
     }
 
-    /// Returns the tokens that take part in the step of the walk; in the last step, all do.
+    /// Returns the tokens that the step of the walk is about: the chosen word and its partners; in the last step, all.
     fn parts(&self, view: &ViewState) -> Option<Vec<bool>> {
         let (step, walk) = (view.walk.step(), self.walk.as_ref()?);
         if !view.walk.is_walking() || step == Step::Contextual {
@@ -374,7 +374,8 @@ impl StageState {
         }
         let tokens = self.points.as_ref().map_or(0, |points| points.tokens.len());
         let is_query = |token: usize| walk.query_side == Side::Sentence && walk.focus.query == token;
-        let is_key = |token: usize| walk.key_side == Side::Sentence && walk.takes_part(step, token);
+        let partners = walk.partners(step);
+        let is_key = |token: usize| walk.key_side == Side::Sentence && partners.contains(&token);
         Some((0..tokens).map(|token| is_query(token) || is_key(token)).collect())
     }
 
@@ -574,6 +575,7 @@ fn mix_stage(from: &StageModel, to: &StageModel, share: f32) -> StageModel {
         second_kind: to.second_kind.clone(),
         radius: (1.0 - share) * from.radius + share * to.radius,
         groups: to.groups.clone(),
+        ends: to.ends.clone(),
         axes: to.axes.clone(),
         shared: to.shared.clone(),
         ghosts: to.ghosts.clone(),

@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::kernel::evidence::words::ShownAnswer;
 use crate::kernel::notebook::NotebookCommand;
 use crate::kernel::sentence_pass::sentence::TextOrIds;
+use crate::kernel::values::meaning::Meaning;
 use crate::lesson::Recipe;
 use crate::lesson::issue::shorten;
 
@@ -390,6 +391,9 @@ pub enum AxisCommand {
         /// Lower triangle of the covariance, row by row.
         #[serde(with = "json::numbers")]
         covariance: Vec<f64>,
+        /// The axis with a meaning that was measured at the refit.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        meaning: Option<Box<Meaning>>,
     },
     /// Sets an axis from the centre of one group of words to that of another. The axes that are not chosen are the
     /// principal components of the space that is orthogonal to the chosen ones.

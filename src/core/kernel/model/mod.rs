@@ -5,6 +5,7 @@ pub mod beside;
 pub mod cache;
 pub mod commands;
 pub mod corpus;
+mod effects;
 mod evidence;
 pub mod live;
 pub mod retraining;

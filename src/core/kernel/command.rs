@@ -56,6 +56,10 @@ pub enum Command {
     Map,
     #[serde(skip)]
     EndMap,
+    /// Adds to the map of two sentences the paths into a head, counted over all blocks: what each head before it brings to
+    /// the answer through this head's queries, keys or values alone.
+    #[serde(skip)]
+    Paths(usize),
     /// Measures all heads over a file of texts. The results are saved as such, and not as a command.
     #[serde(skip)]
     Texts(TextsCommand),
@@ -91,6 +95,7 @@ impl Command {
             Self::Tour
                 | Self::Map
                 | Self::EndMap
+                | Self::Paths(_)
                 | Self::Words(_)
                 | Self::EndWords
                 | Self::Tables(_)
@@ -116,6 +121,7 @@ impl Command {
             | Self::Interventions(_)
             | Self::Retrain(_)
             | Self::Map
+            | Self::Paths(_)
             | Self::Words(_)
             | Self::Tables(_)
             | Self::Texts(_) => true,

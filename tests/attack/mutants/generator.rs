@@ -156,6 +156,7 @@ kinds![
     Command::Tour,
     Command::Map,
     Command::EndMap,
+    Command::Paths(_),
     Command::Texts(TextsCommand::Measure(_)),
     Command::Texts(TextsCommand::Stop),
     Command::Texts(TextsCommand::Open(_)),

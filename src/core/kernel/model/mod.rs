@@ -174,6 +174,7 @@ impl LessonModel {
                 self.end_map();
                 Ok(())
             }
+            Command::Paths(head) => self.start_paths(head),
             Command::Words(asked) => self.start_words(asked),
             Command::EndWords => {
                 self.cache.words.take();

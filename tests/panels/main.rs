@@ -9,6 +9,7 @@ mod answers;
 mod attention;
 mod cells;
 mod editor;
+mod filmstrip;
 mod gauge;
 mod glossary;
 mod hand_in;

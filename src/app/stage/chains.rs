@@ -13,7 +13,7 @@ const WIDTH: f32 = 200.0;
 const MARGIN: f32 = 6.0;
 /// Least width of the band that has room for the chains beside the ribbons.
 const FROM: f32 = 540.0;
-/// Least length of an arrow that is named, in points.
+/// Length by which an arrow that is named is longer than its name, in points.
 const NAMED: f32 = 22.0;
 
 /// The picture of a score.
@@ -91,8 +91,8 @@ impl Plane {
         for step in &chain.arrows {
             let [from, to] = [step.from, step.to].map(|point| self.place(point));
             arrow(painter, from, to, ink);
-            if from.distance(to) >= NAMED {
-                let font = theme::plain(size::SMALL);
+            let font = theme::plain(size::SMALL);
+            if from.distance(to) >= width_of(ui, &step.label, font.clone()) + NAMED {
                 painter.text(from.lerp(to, 0.5), Align2::CENTER_BOTTOM, &step.label, font, palette.ink_soft);
             }
         }

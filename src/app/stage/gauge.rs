@@ -8,6 +8,8 @@ pub use attune_view::view_model::gauge::{GaugeMark, GaugeModel};
 use attune_view::view_model::sentence_arcs::WordAt;
 use egui::{Align2, Color32, Id, Pos2, Rangef, Rect, Sense, Shape, Stroke, Ui, Vec2, WidgetInfo, WidgetType};
 
+use super::geometry::arrival;
+
 /// Least height of a stage that has room for the gauge.
 pub const FROM: f32 = 320.0;
 /// Greatest number of tracks: more would leave no room for the picture.
@@ -15,6 +17,8 @@ const TRACKS: usize = 4;
 const TRACK: f32 = 21.0;
 const MARK: f32 = 5.5;
 const RING: f32 = 4.5;
+/// Radius of the marks of all words, which are shown as long as no word is chosen.
+const SMALL: f32 = 2.5;
 const HEAD: f32 = 5.0;
 
 /// The tracks to show.
@@ -61,11 +65,22 @@ impl<'a> Gauge<'a> {
         }
         if self.marks.is_empty() {
             track(ui, run, middle, palette);
+            for mark in &self.model.marks {
+                let at = Place::of(mark.at(time), run, middle);
+                at.paint(ui.painter(), SMALL, Some(self.ink(mark, time, palette)), theme::CLEAR);
+            }
         }
         for (row, mark) in self.marks.iter().enumerate() {
             let y = inner.top() + TRACK * (row as f32 + 0.5);
             self.mark_ui(ui, mark, run, y, time, hover);
         }
+    }
+
+    /// Returns the colour of a mark: on its arrival, the hue of the end that the word reaches.
+    fn ink(&self, mark: &GaugeMark, time: f32, palette: &Palette) -> Color32 {
+        let own = palette.token(mark.group);
+        let goal = self.model.reached(mark).filter(|_| mark.group.is_none());
+        goal.map_or(own, |goal| own.lerp_to_gamma(palette.group(goal), arrival(time)))
     }
 
     fn mark_ui(&self, ui: &Ui, mark: &GaugeMark, run: Rangef, y: f32, time: f32, hover: &mut Hover) {
@@ -77,7 +92,7 @@ impl<'a> Gauge<'a> {
         track(ui, run, y, palette);
         let now = mark.at(time);
         let (at, was) = (Place::of(now, run, y), Place::of(mark.fixed, run, y));
-        let ink = palette.token(mark.group);
+        let ink = self.ink(mark, time, palette);
         let painter = ui.painter();
         was.paint(painter, RING, None, palette.ink_soft);
         painter.hline(Rangef::new(was.at.x.min(at.at.x), was.at.x.max(at.at.x)), y, Stroke::new(size::OUTLINE, ink));

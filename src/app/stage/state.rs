@@ -28,6 +28,7 @@ use attune_view::view_model::stage::{StageModel, TokenPoint, WordPoint};
 use attune_view::view_model::word_measures::WordMeasures;
 use bevy::prelude::*;
 
+use super::filmstrip::FollowedWord;
 use super::gauge::GaugeModel;
 use super::geometry::Walked;
 use super::timeline::{RECORDED_WAY, WAY};
@@ -217,6 +218,35 @@ impl StageState {
         let (model, path) = (self.walk.as_deref()?, self.path.as_deref()?);
         let is_there = !self.is_silent && (model.source.is_empty() || walk.is_walking());
         is_there.then_some(Walked { walk: model, path, mix: self.mix.as_deref() })
+    }
+
+    /// Returns the words whose paths the filmstrip shows: the chosen word, or else the highlighted ones if they are few, or
+    /// else the two words at the ends of the axis with a meaning, or else the word that is followed.
+    pub fn followed_words(&self, selection: &Selection, highlight: &Highlight) -> Vec<FollowedWord> {
+        const FEW: usize = 3;
+        let Some(whole) = self.whole.as_ref().filter(|_| self.is_of_sentence()) else { return Vec::new() };
+        let words_that = |is_shown: &dyn Fn(&TokenPoint) -> bool| -> Vec<usize> {
+            let shown: Vec<usize> =
+                whole.tokens.iter().filter(|token| is_shown(token)).map(|token| token.position).collect();
+            if shown.len() <= FEW { shown } else { Vec::new() }
+        };
+        // The name of an end begins with the label of its word: `bank₁ · river`.
+        let is_at_end = |token: &TokenPoint| {
+            let label = token.label();
+            whole.ends.iter().any(|end| end.name.split(" · ").next() == Some(label.as_str()))
+        };
+        let mut words = match selection.chosen_query() {
+            Some(query) => vec![query],
+            None => words_that(&|token| highlight.lit.contains(&token.text)),
+        };
+        if words.is_empty() {
+            words = words_that(&is_at_end);
+        }
+        if words.is_empty() {
+            words.extend(self.route.as_ref().and_then(|route| route.word(&highlight.lit)));
+        }
+        let of = |word: usize| whole.tokens.get(word).map(|token| (word, token.group.or(token.reaches)));
+        words.into_iter().filter_map(of).collect()
     }
 
     /// Returns the points that the camera must fit. Points in motion count at their destination.

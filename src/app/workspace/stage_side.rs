@@ -40,6 +40,7 @@ fn walk_ui(ui: &mut Ui, scene: &StageState, view: &mut PanelView) {
         scene.walk.as_deref(),
         scene.about_points(view.selection),
         scene.ends(),
+        &scene.followed_words(view.selection, view.highlight),
         view,
     );
 }

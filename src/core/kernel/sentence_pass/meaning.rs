@@ -2,8 +2,9 @@
 //! tell apart, the pair that the layers leave farthest from each other.
 //!
 //! The pairs are, in this order: the occurrences of a word that occurs more than once and that the lesson is about; the
-//! occurrences of any such word, and the words that the lesson is about; all words. Words that only join others, such as *the* or *of*, are no ends, and neither is the first token,
-//! which many models leave far away from all others (see [`super::axes`]).
+//! words that the lesson is about, such as the two candidates of an answer; the occurrences of any word; all words. Words
+//! that only join others, such as *the* or *of*, are no ends, and neither is the first token, which many models leave far
+//! away from all others (see [`super::axes`]).
 
 use std::ops::{Range, RangeFrom};
 
@@ -87,7 +88,8 @@ fn measured(lesson: &Lesson, frame: &SentenceFrame, states: &Matrix<f32>, from: 
     let is_repeated = |&(a, b): &(usize, usize)| words[a].text == words[b].text;
     let are_about = |(a, b): &(usize, usize)| is_about(*a) && is_about(*b);
     let (a, b) = farthest(&mut pairs().filter(|pair| is_repeated(pair) && are_about(pair)))
-        .or_else(|| farthest(&mut pairs().filter(|pair| is_repeated(pair) || are_about(pair))))
+        .or_else(|| farthest(&mut pairs().filter(are_about)))
+        .or_else(|| farthest(&mut pairs().filter(is_repeated)))
         .or_else(|| farthest(&mut pairs()))?;
     let end = |own: usize, other: usize| MeaningEnd {
         name: if is_repeated(&(a, b)) { beside(&words, own) } else { words[own].label.clone() },

@@ -148,10 +148,12 @@ pub fn graded_sentence(rng: &mut Generator, done: f64) -> Sentence {
     const WITHOUT_INSERTIONS: f64 = 0.3;
     const WITH_FEWER_INSERTIONS: f64 = 0.6;
     let rising = (done - WITHOUT_INSERTIONS) / (WITH_FEWER_INSERTIONS - WITHOUT_INSERTIONS);
-    let verbs = match done {
-        _ if done < WITH_ONE_VERB => &VERBS_IN_TURN[..1],
-        _ if done < WITH_THREE_VERBS => &VERBS_IN_TURN[..3],
-        _ => &VERBS_IN_TURN,
+    let verbs = if done < WITH_ONE_VERB {
+        &VERBS_IN_TURN[..1]
+    } else if done < WITH_THREE_VERBS {
+        &VERBS_IN_TURN[..3]
+    } else {
+        &VERBS_IN_TURN
     };
     varied(rng, PRONOUNS, rising.clamp(0.0, 1.0), verbs)
 }

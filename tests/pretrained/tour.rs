@@ -350,6 +350,7 @@ fn every_section_on_the_shipped_model_is_recomputed_by_plain_sums() {
         "## Try it",
     ];
     assert_eq!(check(&at("lessons/frame")), expected);
+    assert_eq!(check(&at("lessons/depth")), expected);
 }
 
 /// The model that was shipped before tells two senses in four sentences.

@@ -24,6 +24,7 @@ pub mod notebook;
 pub mod output;
 pub mod pictures;
 pub mod pieces;
+pub mod recall;
 pub mod recorded;
 pub mod saved_view;
 pub mod score;
@@ -45,6 +46,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use attune_core::kernel::snapshot::sentence::token_labels;
 use attune_core::kernel::snapshot::{Snapshot, Token};
 
+use self::recall::RecallModel;
 use self::spaces::TwoSpaces;
 
 /// Returns a text with an initial capital letter.
@@ -147,6 +149,8 @@ pub struct Models {
     pub beside: Option<ModelBeside>,
     /// Another file of vectors for comparison.
     pub spaces: Option<Arc<TwoSpaces>>,
+    /// The questions from earlier lessons, while they stand at the beginning of this one.
+    pub recall: Option<Arc<RecallModel>>,
     /// A counter of snapshots, by which a model is recognized as current.
     shown: u64,
     /// The models of each type that were requested last, the latest at the end.

@@ -26,6 +26,7 @@ pub mod notebook;
 pub mod output;
 pub mod pictures;
 pub mod pieces;
+pub mod recall;
 pub mod recorded;
 pub mod saved_view;
 pub mod score;
@@ -47,6 +48,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use attune_core::kernel::snapshot::Snapshot;
 
+use self::recall::RecallModel;
 use self::spaces::TwoSpaces;
 pub use self::wording::{capitalised, number, sentence};
 pub(crate) use self::wording::{quoted, quoted_token};
@@ -127,6 +129,8 @@ pub struct Models {
     pub beside: Option<ModelBeside>,
     /// Another file of vectors for comparison.
     pub spaces: Option<Arc<TwoSpaces>>,
+    /// The questions from earlier lessons, while they stand at the beginning of this one.
+    pub recall: Option<Arc<RecallModel>>,
     /// A counter of snapshots, by which a model is recognized as current.
     shown: u64,
     /// The models of each type that were requested last, the latest at the end.

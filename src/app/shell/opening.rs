@@ -25,6 +25,7 @@ use crate::app::stage::frame::StageTab;
 use crate::app::ui_state::ViewState;
 use crate::app::work::job::Job;
 use crate::app::work::profile::Profile;
+use crate::app::work::recall::Recall;
 use crate::app::work::session::{Session, SessionState};
 use crate::app::work::source::{LessonIssues, LessonSource, ReadLesson};
 use crate::app::workspace::WorkspaceState;
@@ -79,9 +80,16 @@ impl Opening {
             workspace.0.restore(&self.view, &mut view);
         });
         if let Some(mut profile) = world.get_resource_mut::<Profile>() {
-            profile.forget_tasks();
+            profile.forget_last();
+            // The questions of this lesson's beginning follow from what was answered in the last one.
+            profile.flush();
         }
         name_window(world, Some(&opened));
+        // A copy of somebody's work does not begin with the questions of another.
+        if let Some(Setup { home, waker, .. }) = world.get_resource::<Setup>().filter(|_| path == opened) {
+            let recall = Recall::begin(&path, home.as_ref(), waker);
+            world.insert_resource(recall);
+        }
         world.insert_resource(self.issues);
         world.insert_resource(self.link);
         world.insert_resource(self.session);

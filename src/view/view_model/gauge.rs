@@ -1,7 +1,6 @@
 //! The scale under the sentence: the places of the words between the two ends of the picture's first axis with a name.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use attune_core::kernel::snapshot::meaning::Meaning;
 use attune_core::kernel::snapshot::sentence::token_labels;
@@ -10,7 +9,6 @@ use attune_core::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot, S
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::table::Table;
 
-use super::Model;
 use super::axes::short;
 use super::labels::ends;
 
@@ -48,14 +46,6 @@ impl GaugeMark {
     /// Returns the place at `time` in [0, 1], from static to contextual.
     pub fn at(&self, time: f32) -> f32 {
         (1.0 - time) * self.fixed + time * self.now
-    }
-}
-
-impl Model for GaugeModel {
-    type Choice = ();
-
-    fn make(snapshot: &Arc<Snapshot>, _: &(), _: Option<&Self>) -> Option<Self> {
-        Self::of(snapshot)
     }
 }
 

@@ -189,7 +189,7 @@ pub fn show_opening_cell(
         *phase = OpeningPhase::Closed;
     }
     let Some((id, sentence, words, time, plays)) = first_stage_cell(&snapshot.lesson) else {
-        *phase = OpeningPhase::Done;
+        show_words_move(snapshot, &mut view, &mut phase);
         return;
     };
     if *phase == OpeningPhase::Closed {
@@ -208,6 +208,22 @@ pub fn show_opening_cell(
                 outbox.commands.push(Command::Sentence(SentenceCommand::Select(sentence)));
             }
         }
+    }
+}
+
+/// Plays the move of the words once when a real model or a recording opens, which has no stage cell.
+fn show_words_move(snapshot: &Snapshot, view: &mut ViewState, phase: &mut OpeningPhase) {
+    let is_real = snapshot.space.as_ref().is_some_and(|space| space.own_basis.meaning.is_some());
+    match phase {
+        OpeningPhase::Done => return,
+        OpeningPhase::Closed | OpeningPhase::Waits if snapshot.model.is_none() => {
+            *phase = OpeningPhase::Waits;
+            return;
+        }
+        OpeningPhase::Closed | OpeningPhase::Waits => *phase = OpeningPhase::Done,
+    }
+    if is_real && view.walk.at() == 0.0 && !view.walk.is_gliding() {
+        view.walk.play(1, 1.0);
     }
 }
 

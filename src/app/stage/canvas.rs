@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use attune_engine::quantity::{Quantity, StagePoint};
 pub use attune_ui::actions::focus::stage_id;
-use attune_ui::theme::{self, Palette, size};
+
+use attune_ui::theme::{self, Palette, QUIET, size};
 pub use attune_ui::ui_state::search::Hit;
 use attune_ui::ui_state::{Highlight, PanelView, Walk};
 use attune_ui::widgets::glow::Glow;
@@ -155,8 +156,9 @@ fn paint_picture(
     lasso: &[Pos2],
 ) {
     let palette = projected.palette;
+    let strength = if projected.scene.emphasis.is_of_step() { QUIET } else { 1.0 };
     for (group, glow) in crowds {
-        glow.paint(painter, palette.group(*group));
+        glow.paint(painter, palette.group(*group).gamma_multiply(strength));
     }
     let whole = Rect::from_min_max(Pos2::ZERO, Pos2::new(1.0, 1.0));
     painter.image(texture, projected.rect, whole, theme::UNTINTED);

@@ -8,7 +8,7 @@ use attune_engine::numerics::attention::distances::DistanceForm;
 use attune_engine::numerics::model::Architecture;
 use attune_engine::numerics::params::TensorName;
 
-use super::capitalised;
+use super::wording::capitalised;
 
 /// Returns what vectors at both ends of the layers are called. A recording has no table of words: its first vectors are hidden
 /// states, which differ from place to place.

@@ -204,7 +204,7 @@ action_table! {
         }
         BesideOwn {
             text: "Compare with a model that comes with attune",
-            tooltip: "Runs a small model with six layers on the same sentence and shows the answers, attention and \
+            tooltip: "Runs a small model with four layers on the same sentence and shows the answers, attention and \
                 layers of both models side by side",
         }
         EndBeside {

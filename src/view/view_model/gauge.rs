@@ -1,7 +1,6 @@
 //! The scale under the sentence: the places of the words between the two ends of the picture's first axis with a name.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use attune_core::kernel::snapshot::meaning::Meaning;
 use attune_core::kernel::snapshot::sentence::token_labels;
@@ -10,9 +9,7 @@ use attune_core::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot, S
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::table::Table;
 
-use super::Model;
-use super::axes::short;
-use super::labels::ends;
+use super::axes::{ends, short};
 
 /// A scale from the centre of some words, at 0, to that of others, at 1. A word may lie beyond either end.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,14 +45,6 @@ impl GaugeMark {
     /// Returns the place at `time` in [0, 1], from static to contextual.
     pub fn at(&self, time: f32) -> f32 {
         (1.0 - time) * self.fixed + time * self.now
-    }
-}
-
-impl Model for GaugeModel {
-    type Choice = ();
-
-    fn make(snapshot: &Arc<Snapshot>, _: &(), _: Option<&Self>) -> Option<Self> {
-        Self::of(snapshot)
     }
 }
 

@@ -209,6 +209,12 @@ pub fn names(space: &StaticSpace) -> Vec<String> {
     own.into_iter().enumerate().map(name).collect()
 }
 
+/// Returns what vectors at both ends of the layers are called. A recording has no table of words: its first vectors are hidden
+/// states, which differ from place to place.
+pub const fn ends(is_recorded: bool) -> [&'static str; 2] {
+    if is_recorded { ["before the layers", "after the layers"] } else { ["static", "contextual"] }
+}
+
 /// Shortens a text so that it fits at the end of an axis.
 pub fn short(text: &str) -> String {
     const MOST: usize = 18;

@@ -9,8 +9,7 @@ use attune_core::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot, S
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::table::Table;
 
-use super::axes::short;
-use super::labels::ends;
+use super::axes::{ends, short};
 
 /// A scale from the centre of some words, at 0, to that of others, at 1. A word may lie beyond either end.
 #[derive(Clone, Debug, PartialEq)]

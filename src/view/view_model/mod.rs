@@ -96,9 +96,8 @@ macro_rules! models {
 pub(crate) use models;
 
 models!(of(snapshot): attention::AttentionMaps, axes::AxesModel, compare::CompareModel);
-models!(of(snapshot): gauge::GaugeModel);
 models!(of(snapshot): meaning::NeighboursModel, meaning::SensesModel, pieces::WordArcs, pieces::WordAttention);
-models!(of(snapshot): recorded::RecordingModel);
+models!(of(snapshot): gauge::GaugeModel, recorded::RecordingModel);
 models!(of(snapshot): sentence_arcs::SentenceArcs, slides::SlidesModel, tensors::VariablesModel);
 models!(of(snapshot): training::TrainingModel, what_if::WhatIfModel, word_measures::WordMeasures);
 models!(of(snapshot): head_tables::TablesModel);

@@ -11,6 +11,7 @@ pub mod axes;
 pub mod chains;
 pub mod compare;
 pub mod course;
+pub mod ellipse;
 pub mod features;
 pub mod fold;
 pub mod glossary;

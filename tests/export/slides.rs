@@ -56,6 +56,8 @@ fn an_answer_a_hint_and_a_solution_come_after_their_question() {
 
 /// The number of the slide, how many are seen, the cell on the stage, and where its time line stands after a while.
 const TURNS: &str = r"
+    // Without motion, because the browser's clock leaps over frames.
+    Object.defineProperty(window.MediaQueryList.prototype, 'matches', { get: () => true });
     const press = async (key) => {
         document.body.dispatchEvent(new window.KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
         await new Promise((done) => setTimeout(done, 3000));

@@ -53,10 +53,11 @@ fn place(slide: &Slide) -> SlidePlace {
     }
 }
 
-/// Returns the items of a cell before it is run or answered. A plot has only its outputs, and keeps them.
+/// Returns the items of a cell before it is run or answered. A plot has only its outputs, and keeps them. The title of the slide
+/// says the kind of a task.
 fn before_its_answer(items: Vec<PageItem<'_>>) -> Vec<PageItem<'_>> {
     let before = |item| match item {
-        PageItem::Details { .. } => None,
+        PageItem::Details { .. } | PageItem::Label(_) => None,
         PageItem::Code(code) if !code.is_hidden => {
             Some(PageItem::Code(Code { outputs: Vec::new(), fault: None, note: None, ..code }))
         }
@@ -78,7 +79,12 @@ fn answered_items<'a>(items: Vec<PageItem<'a>>, answered: Option<&'a Snapshot>, 
     let Some(details) = details else { return before };
     let asked = before.into_iter().filter(|item| !matches!(item, PageItem::Choices { .. }));
     // The reasons belong to a choice, and nobody has chosen.
-    asked.chain(details.into_iter().filter(|item| !matches!(item, PageItem::Reasons { .. }))).collect()
+    let answer = details.into_iter().filter_map(|item| match item {
+        PageItem::Reasons { .. } => None,
+        PageItem::Choices { choices, right, .. } => Some(PageItem::Choices { choices, chosen: None, right }),
+        item => Some(item),
+    });
+    asked.chain(answer).collect()
 }
 
 fn exercise_of(shown: &CellSnapshot) -> Option<&Exercise> {

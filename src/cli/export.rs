@@ -94,10 +94,10 @@ pub fn page_content(
 ) -> PageContent {
     let warnings = Warnings { is_quiet: common.quiet };
     // Answers are those of the trained lesson, even if its cells then change the model.
-    let untouched = (format == Format::Web).then(|| kernel.copy(trained.lesson.clone()));
+    let untouched = format.is_live().then(|| kernel.copy(trained.lesson.clone()));
     let mut snapshot = run_from_top(kernel, Duration::from_secs(within), &warnings);
     warnings.about_cells(&snapshot);
-    if format == Format::Web {
+    if format.is_live() {
         // Cells may change the model, but a reader of the page starts with the trained one.
         snapshot.model = trained.model;
     }

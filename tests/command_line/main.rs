@@ -21,6 +21,8 @@ mod graphics;
 mod models;
 #[cfg(unix)]
 mod obstacles;
+#[cfg(feature = "app")]
+mod readme;
 mod recorder;
 mod recordings;
 mod shared;

@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod alone;
 mod cards;
 mod code;
 mod engines;
@@ -21,6 +22,7 @@ mod pytorch;
 mod ribbons;
 mod senses;
 mod site;
+mod slides;
 mod states;
 mod trace;
 mod vectors;

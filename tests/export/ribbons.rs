@@ -22,6 +22,9 @@ const TOLERANCE: f32 = 1e-4;
 /// The card as it stands: its words, the numbers of its lines, and its place on the page. `other` in the address chooses
 /// another word, head and key.
 const CARD: &str = r"
+    // On a telephone, the picture is folded without the rest of the model.
+    const fold = document.querySelector('#lab-fold');
+    if (fold.getAttribute('aria-expanded') === 'false') fold.click();
     if (document.location.hash.includes('other')) document.querySelectorAll('.map')[1].querySelector('[data-at=\'4,1\']').click();
     const card = document.querySelector('#lab-ribbons');
     const number = (title) => Number(/[-−]?([\d.]+|∞)$/.exec(title)[0].replace('−', '-').replace('∞', 'Infinity'));

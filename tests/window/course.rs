@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use attune::app::actions::Action;
 use attune::app::shell::course::{CoursePage, HomeFrame, HomeUiState, home_ui};
@@ -13,7 +14,10 @@ use attune::app::work::session::SessionState;
 use attune::app::work::waker::Waker;
 use attune_core::lesson::course::{CourseFile, Heading};
 use attune_core::store::{Key, open, update};
-use attune_view::view_model::course::{Course, CourseFiles, HomeModel, LessonProgress, RowState, Tasks, name};
+use attune_view::view_model::course::{
+    CardPicture, Course, CourseFiles, HomeModel, LessonProgress, RowState, Tasks, name,
+};
+use attune_view::view_model::pictures::{Sketch, SketchArc, SketchMove};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 
@@ -149,6 +153,45 @@ fn a_row_opens_its_lesson_and_enter_goes_on() {
     assert!(harness.query_by_label("broken.ron, issues: 2").is_some());
     assert!(harness.query_by_label("/mine/gone.ron is no longer there").is_some());
     assert!(harness.query_by_label("4 lessons, about 30 minutes · 3 of 9 tasks done").is_some());
+}
+
+/// Presses and releases the pointer at a place.
+fn press(harness: &mut Harness, pos: egui::Pos2) {
+    let button = |pressed| {
+        let (button, modifiers) = (egui::PointerButton::Primary, egui::Modifiers::NONE);
+        egui::Event::PointerButton { pos, button, pressed, modifiers }
+    };
+    for event in [egui::Event::PointerMoved(pos), button(true), button(false)] {
+        harness.event(event);
+        harness.run_steps(2);
+    }
+}
+
+#[test]
+fn the_whole_picture_of_a_word_with_two_meanings_is_the_way_on() {
+    let step = |label: &str, end| SketchMove { start: [0.0, 0.0], end, label: label.to_owned() };
+    let sketch = Sketch {
+        moves: vec![step("apple₁", [0.8, -0.3]), step("apple₂", [-0.8, -0.3])],
+        sentence: ["apple₁", "and", "apple₂"].map(str::to_owned).into(),
+        arcs: vec![SketchArc { query: 0, key: 2, weight: 0.5, group: None }],
+        ..Sketch::default()
+    };
+    let mut found = found();
+    found.pictures.insert("/course/words.ron".into(), CardPicture::Sketch(Arc::new(sketch)));
+    let (mut harness, asked) = show(HomeModel::of(&found), HomeFrame::default());
+    let picture = harness.get_by_label("apple₁ and apple₂").rect();
+    let below = picture.bottom() + 8.0;
+    let places =
+        [picture.left_top() + egui::vec2(9.0, 9.0), picture.center(), picture.right_bottom() - egui::vec2(9.0, 9.0)];
+    for place in places {
+        press(&mut harness, place);
+    }
+    let title = harness.get_by_label("Learn self-attention by running it").rect().center();
+    press(&mut harness, title);
+    press(&mut harness, egui::pos2(picture.center().x, below));
+    let way_on = Action::open("/course/bank.ron");
+    assert_eq!(*asked.borrow(), [way_on.clone(), way_on.clone(), way_on.clone(), way_on], "four in it, and none below");
+    assert!(harness.query_by_label("Continue: Bank").is_some(), "the button for the keyboard");
 }
 
 #[test]

@@ -11,8 +11,8 @@ use attune_core::lesson::course::{self, CourseFile};
 use attune_core::lesson::load;
 use attune_core::lesson::places::written;
 use attune_core::store::{Checkpoint, Home, Key, Lock, NotSaved, Stored, open, read, update};
-use attune_engine::messages::{counted, counted_as};
-use attune_view::view_model::course::{CardPicture, Course, CourseFiles, HomeModel, HomeNext, HomeRow, RowState, name};
+use attune_engine::messages::counted_as;
+use attune_view::view_model::course::{CardPicture, Course, CourseFiles, HomeModel, HomeRow, RowState, name};
 use attune_view::view_model::pictures::Sketch;
 use attune_view::view_model::recall::Review;
 use bevy::prelude::*;
@@ -22,13 +22,13 @@ use egui::{
 };
 use serde::{Deserialize, Serialize};
 
+use super::hero::hero_ui;
 use super::leaving::{close, name_window, unsaved};
 use super::state::Setup;
 use crate::app::actions::{Action, ActionTable, WindowAction};
 use crate::app::link::LatestModels;
 use crate::app::theme::{self, Palette, size};
 use crate::app::ui_state::ThemeChoice;
-use crate::app::ui_state::walk::ease;
 use crate::app::widgets::plot::sketch_ui;
 use crate::app::work::profile::{Profile, kept_course};
 use crate::app::work::recall::review;
@@ -213,7 +213,7 @@ fn exchange(home: &Home, key: &Key, label: &str, state: SessionState) -> Result<
 
 /// Returns the version of the picture for the lesson's current text; `None` if the file cannot be read.
 fn version(file: &Path) -> Option<u64> {
-    Some(fnv1a(written(file)?.as_bytes()) ^ fnv1a(concat!(env!("CARGO_PKG_VERSION"), "1").as_bytes()))
+    Some(fnv1a(written(file)?.as_bytes()) ^ fnv1a(concat!(env!("CARGO_PKG_VERSION"), "2").as_bytes()))
 }
 
 fn kept_pictures(home: Option<&Home>) -> KeptPictures {
@@ -268,15 +268,15 @@ pub struct HomeFrame {
 #[derive(Default)]
 pub struct HomeUiState {
     /// Whether the button that continues the course has been given the keyboard.
-    is_greeted: bool,
+    pub(super) is_greeted: bool,
     /// Whether the learner has clicked reset once; the second click resets the course.
     asks_reset: bool,
     /// Whether the page shows what is due for review in place of the lessons.
     pub shows_review: bool,
     /// The time at which the animation began.
-    split_since: Option<f64>,
+    pub(super) split_since: Option<f64>,
     /// Whether the pointer was over the animation since then.
-    is_pointed: bool,
+    pub(super) is_pointed: bool,
 }
 
 const COLUMN: f32 = 1560.0;
@@ -423,101 +423,6 @@ fn review_ui(ui: &mut Ui, review: &Review) -> Option<Action> {
         }
     }
     action
-}
-
-/// Shows the name of the course and the button that continues it. If there is room, an animation of a word with two
-/// meanings is beside them.
-fn hero_ui(ui: &mut Ui, model: &HomeModel, state: &mut HomeUiState, is_still: bool) -> Option<Action> {
-    /// The height of the animation.
-    const HEIGHT: f32 = 300.0;
-    /// The least width at which it is shown beside the text.
-    const BESIDE: f32 = 820.0;
-    const WORDS: f32 = 0.42;
-    let palette = Palette::of(ui.visuals().dark_mode);
-    let split = model.lessons.iter().find_map(|row| match &row.picture {
-        Some(CardPicture::Sketch(sketch)) if sketch.splits() => Some((sketch, &*row.summary)),
-        _ => None,
-    });
-    let words = |ui: &mut Ui, state: &mut HomeUiState| {
-        ui.label(RichText::new("Learn self-attention by running it").font(theme::strong(size::TITLE)));
-        ui.add_space(size::GAP_TIGHT);
-        ui.label(RichText::new(standing(model)).color(palette.ink_soft));
-        ui.add_space(size::GAP_WIDE);
-        model.next.as_ref().and_then(|next| next_ui(ui, next, state))
-    };
-    let Some((split, about)) = split.filter(|_| ui.available_width() >= BESIDE) else { return words(ui, state) };
-    let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), HEIGHT), Sense::hover());
-    let (left, right) = rect.split_left_right_at_x(rect.left() + rect.width() * WORDS);
-    let now = ui.input(|input| input.time);
-    let since = *state.split_since.get_or_insert(now);
-    if !ui.rect_contains_pointer(right) {
-        state.is_pointed = false;
-    } else if now - since > theme::motion::SPLIT.into() && !state.is_pointed {
-        // A hovered animation plays again.
-        state.is_pointed = true;
-        state.split_since = Some(now);
-    }
-    let share = ((now - since) as f32 / theme::motion::SPLIT).clamp(0.0, 1.0);
-    let time = if is_still { 1.0 } else { ease(share) };
-    if time < 1.0 {
-        ui.ctx().request_repaint();
-    }
-    ui.painter().rect_filled(right, CornerRadius::same(size::RADIUS), palette.stage);
-    let (picture, caption) = right.split_top_bottom_at_y(right.bottom() - size::GAP_WIDE - size::READING);
-    sketch_ui(ui, split, picture, time);
-    let about = RichText::new(about).color(palette.ink_soft);
-    ui.put(caption.shrink2(vec2(size::GAP_WIDE, 0.0)), egui::Label::new(about).truncate());
-    let inner = left.shrink2(vec2(0.0, HEIGHT / 5.0)).with_max_x(left.right() - size::GAP_WIDE);
-    // The child takes no space, because the animation has already allocated it.
-    let action = words(&mut ui.new_child(UiBuilder::new().max_rect(inner)), state);
-    ui.add_space(size::GAP_WIDE);
-    action
-}
-
-/// Shows the button that continues the course. It has the keyboard when the page opens.
-fn next_ui(ui: &mut Ui, next: &HomeNext, state: &mut HomeUiState) -> Option<Action> {
-    let palette = Palette::of(ui.visuals().dark_mode);
-    let verb = if next.is_begun { "Continue" } else { "Begin" };
-    let words = format!("{verb}: {}", next.title);
-    let words = RichText::new(words).font(theme::strong(size::READING)).color(palette.on_accent);
-    let button = ui.add(Button::new(words).fill(palette.accent).min_size(vec2(0.0, size::CELL_MAX)).truncate());
-    if !state.is_greeted {
-        state.is_greeted = true;
-        button.request_focus();
-    }
-    if button.has_focus() {
-        let ring = Stroke::new(size::OUTLINE, palette.accent);
-        let corner = CornerRadius::same(size::RADIUS + size::RADIUS_SMALL);
-        ui.painter().rect_stroke(button.rect.expand(size::RING), corner, ring, StrokeKind::Outside);
-    }
-    let is_clicked = button.on_hover_text("Enter").clicked();
-    ui.add_space(size::GAP_WIDE);
-    is_clicked.then(|| Action::open(&next.path))
-}
-
-/// Returns a sentence about the learner's progress.
-fn standing(model: &HomeModel) -> String {
-    let count = model.lessons.len();
-    let folder = model.folder.as_ref().map(|folder| folder.display().to_string());
-    match (count, folder) {
-        (0, Some(folder)) => format!("There is no lesson in {folder}. Open a file, or drop one here."),
-        (0, None) => "There is no `lessons` folder here. Open a lesson's file, or drop one on this window.".to_owned(),
-        _ => {
-            let lessons = counted(count, "lesson");
-            let minutes: usize = model.lessons.iter().filter_map(|row| row.minutes).sum();
-            const HOUR: usize = 60;
-            let time = match minutes {
-                0 => String::new(),
-                minutes if minutes < 2 * HOUR => format!(", about {minutes} minutes"),
-                minutes => format!(", about {} hours", (minutes + HOUR / 2) / HOUR),
-            };
-            let done = match model.tasks.of {
-                0 => String::new(),
-                of => format!(" · {} of {of} tasks done", model.tasks.done),
-            };
-            format!("{lessons}{time}{done}")
-        }
-    }
 }
 
 fn reset_ui(ui: &mut Ui, frame: &HomeFrame, state: &mut HomeUiState) -> Option<Action> {

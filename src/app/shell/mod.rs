@@ -3,6 +3,7 @@
 pub mod beside;
 pub mod course;
 pub mod dialogs;
+mod hero;
 pub mod jobs;
 pub mod keyboard;
 pub mod leaving;

@@ -164,14 +164,16 @@ impl ExportTarget {
     ) -> Result<WrittenFiles, ExportFault> {
         let glossary = self.glossary();
         let (mut text, mut is_static) = (Vec::new(), false);
+        let live = |is_live: bool| {
+            is_static = !is_live;
+            Vec::new()
+        };
         let written = match self.format {
             Format::Ipynb => ipynb::write(snapshot, pictures, &mut text).map(|()| Vec::new()),
             Format::Html => web_page::write(snapshot, pictures, glossary.as_ref(), &mut text).map(|()| Vec::new()),
-            Format::Web => {
-                live_page::write(snapshot, answered, pictures, glossary.as_ref(), &mut text).map(|is_live| {
-                    is_static = !is_live;
-                    Vec::new()
-                })
+            Format::Web => live_page::write(snapshot, answered, pictures, glossary.as_ref(), &mut text).map(live),
+            Format::Slides => {
+                live_page::write_slides(snapshot, answered, pictures, glossary.as_ref(), &mut text).map(live)
             }
             Format::Md | Format::Pytorch | Format::Svg | Format::Vectors(_) => {
                 markdown::write(snapshot, pictures, &self.beside_name(FILES), &mut text)

@@ -10,6 +10,8 @@ pub enum Format {
     Ipynb,
     Html,
     Web,
+    /// The pages of a presentation, with the model.
+    Slides,
     Md,
     /// The model in Python, with its numbers.
     Pytorch,
@@ -67,7 +69,7 @@ impl FormatWords {
 }
 
 /// All formats, in the order of the menus.
-pub const FORMATS: [FormatWords; 14] = [
+pub const FORMATS: [FormatWords; 15] = [
     FormatWords::of(
         ExportTo::File(Format::Ipynb),
         ["Jupyter notebook", "ipynb", "ipynb"],
@@ -91,6 +93,14 @@ pub const FORMATS: [FormatWords; 14] = [
                 heads can be changed",
         "any browser of the last five years; can be printed",
         true,
+    ),
+    FormatWords::of(
+        ExportTo::File(Format::Slides),
+        ["Slides", "slides", "slides.html"],
+        "the slides of a presentation with the working model beside them, as one file: left and right turn, Home and End go \
+                to the first and the last, and the stage walks along",
+        "any browser of the last five years; printed, each slide is a page",
+        false,
     ),
     FormatWords::of(
         ExportTo::File(Format::Md),
@@ -186,6 +196,11 @@ impl Format {
     /// Returns whether the format includes the notebook's cells, with pictures of the stage.
     pub fn is_page(self) -> bool {
         !matches!(self, Self::Pytorch | Self::Svg | Self::Vectors(_))
+    }
+
+    /// Returns whether the model is in the page.
+    pub fn is_live(self) -> bool {
+        matches!(self, Self::Web | Self::Slides)
     }
 
     /// Returns whether pictures are needed for light and dark screens. A live page draws its own stage, and has

@@ -6,7 +6,7 @@
 //! | [`markdown`] | lessons' Markdown as all exports read it, and a page as a Markdown file |
 //! | [`ipynb`] | a page as a Jupyter notebook |
 //! | [`web_page`] | a page as one HTML file without scripts |
-//! | [`live_page`] | the same with the running model |
+//! | [`live_page`] | the same with the running model, and the slides of a presentation |
 //! | [`site`] | a whole course of live pages, with a front page and the files that they share |
 //! | [`figures`] | tables, rankings and plots, for all of these |
 //! | [`sheet_html`], [`sheet_svg`] | panels on a page, and as a vector picture |
@@ -45,6 +45,7 @@ mod shared_files;
 pub mod sheet_html;
 pub mod sheet_svg;
 pub mod site;
+mod slides;
 pub mod trace;
 mod translators;
 pub mod vectors;

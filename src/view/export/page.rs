@@ -38,6 +38,21 @@ pub struct PageCell<'a> {
     pub id: &'a str,
     pub kind: &'static str,
     pub items: Vec<PageItem<'a>>,
+    /// Its place in a presentation, if the page consists of slides.
+    pub slide: Option<SlidePlace>,
+}
+
+/// The place of a slide in a presentation.
+pub struct SlidePlace {
+    pub title: String,
+    /// The stage cell that is shown beside it.
+    pub stage: Option<String>,
+    /// The place on the time line at which the stage stops.
+    pub walk: Option<usize>,
+    /// Whether it is the first slide of its cell, which has the cell's controls.
+    pub is_first: bool,
+    /// Whether it shows the model's answer to the cell's prediction.
+    pub answers: bool,
 }
 
 pub enum PageItem<'a> {
@@ -180,10 +195,10 @@ impl<'a> Page<'a> {
 impl<'a> PageCell<'a> {
     /// A panel stands below the notebook as if it were a cell.
     fn of_panel(sheet: Sheet) -> Self {
-        Self { id: sheet.title, kind: "panel", items: vec![PageItem::Panel(sheet)] }
+        Self { id: sheet.title, kind: "panel", items: vec![PageItem::Panel(sheet)], slide: None }
     }
 
-    fn of(shown: &'a CellSnapshot, snapshot: &'a Snapshot) -> Self {
+    pub(super) fn of(shown: &'a CellSnapshot, snapshot: &'a Snapshot) -> Self {
         let cell = &*shown.cell;
         let (kind, mut items) = match &*cell.kind {
             CellKind::Text { .. } => ("text", vec![markdown(&cell.text, shown)]),
@@ -211,11 +226,11 @@ impl<'a> PageCell<'a> {
             let summary = "The lesson has a newer text for this cell".to_owned();
             items.push(PageItem::Details { summary, items: vec![newer] });
         }
-        Self { id: &cell.id, kind, items }
+        Self { id: &cell.id, kind, items, slide: None }
     }
 }
 
-fn markdown<'a>(source: &LessonText, shown: &CellSnapshot) -> PageItem<'a> {
+pub(super) fn markdown<'a>(source: &LessonText, shown: &CellSnapshot) -> PageItem<'a> {
     PageItem::Markdown(LessonProse::of(source, shown.live.as_ref()))
 }
 
@@ -264,7 +279,7 @@ fn code(shown: &CellSnapshot) -> Code<'_> {
     }
 }
 
-fn plain_code(source: &str) -> Code<'_> {
+pub(super) fn plain_code(source: &str) -> Code<'_> {
     Code { source, number: None, outputs: Vec::new(), fault: None, is_hidden: false, note: None }
 }
 

@@ -11,6 +11,11 @@ use sha2::{Digest, Sha256};
 /// Bytes of a hash that tell two files of a site apart.
 const HASH_BYTES: usize = 6;
 
+/// Escapes JSON so that nothing in it begins a tag or ends the script element.
+pub(super) fn unmarked(json: &str) -> String {
+    json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
+}
+
 /// Files beside the pages of a site, by name. A name has a part of the content's hash, so that a browser that kept an
 /// older file does not show it.
 #[derive(Default)]
@@ -56,6 +61,20 @@ impl Parts<'_> {
         match self.0 {
             Some(files) => format!("<script src=\"{}\"></script>\n", files.add("script", "js", script.as_bytes())),
             None => format!("<script>{script}</script>\n"),
+        }
+    }
+
+    /// Returns an element with JSON, which a script finds by an element's id. In a site, large JSON is a file that pages share: a script
+    /// that sets a variable, because a page that was opened from the disk may read no other file.
+    pub fn json(self, [id, variable]: [&str; 2], json: &str) -> String {
+        /// The bytes from which a file of its own is worth it: the models that are trained for one lesson are smaller.
+        const SHARED_MIN: usize = 400_000;
+        match self.0 {
+            Some(files) if json.len() >= SHARED_MIN => {
+                let script = format!("window.{variable} = {json};\n");
+                format!("<script src=\"{}\"></script>\n", files.add("model", "js", script.as_bytes()))
+            }
+            _ => format!("<script type=\"application/json\" id=\"{id}\">{}</script>\n", unmarked(json)),
         }
     }
 

@@ -12,6 +12,7 @@ pub mod chains;
 pub mod compare;
 pub mod course;
 pub mod effects;
+pub mod ellipse;
 pub mod features;
 pub mod fold;
 pub mod gauge;

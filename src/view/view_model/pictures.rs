@@ -12,8 +12,10 @@ use attune_core::kernel::command::{Command, SentenceCommand};
 use attune_core::kernel::snapshot::{Snapshot, StaticSpace};
 use attune_core::lesson::Lesson;
 use attune_core::lesson::cells::CellKind;
+use attune_engine::numerics::model::activations::HeadActivations;
 use serde::{Deserialize, Serialize};
 
+use super::ellipse::Ellipse;
 use super::stage::{StageModel, TokenPoint};
 
 /// The largest number of words in a sketch; more would be a grey cloud.
@@ -31,6 +33,23 @@ pub struct Sketch {
     /// The name, middle and index of each group.
     pub crowds: Vec<(String, At, usize)>,
     pub moves: Vec<SketchMove>,
+    /// The words of the sentence.
+    #[serde(default)]
+    pub sentence: Vec<String>,
+    /// Where the words that move look in the sentence.
+    #[serde(default)]
+    pub arcs: Vec<SketchArc>,
+}
+
+/// The attention of a word that moves to another word, by their positions in the sentence.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SketchArc {
+    pub query: usize,
+    pub key: usize,
+    /// The largest weight in a head of the last layer.
+    pub weight: f32,
+    /// The group that the word reaches.
+    pub group: Option<usize>,
 }
 
 /// The move of a word.
@@ -65,7 +84,17 @@ impl Sketch {
     pub fn of_snapshot(snapshot: &Snapshot) -> Option<Self> {
         let lit = opening(&snapshot.lesson).map_or(&[][..], |(_, words)| words);
         let is_lit = |token: &TokenPoint| lit.is_empty() || lit.contains(&token.text);
-        Some(Self::of_stage(&StageModel::by_words(snapshot)?, is_lit))
+        let stage = StageModel::by_words(snapshot)?;
+        let mut sketch = Self::of_stage(&stage, is_lit);
+        sketch.sentence = stage.tokens.iter().map(TokenPoint::label).collect();
+        let lit = stage.tokens.iter().filter(|token| !token.is_part && is_lit(token)).take(MOVES_MAX);
+        let heads =
+            snapshot.model.as_ref()?.sentence.activations.blocks.last().map_or(&[][..], |block| &block.heads[..]);
+        let reached = sketch.moves.iter().map(|way| sketch.reached(way)).collect::<Vec<_>>();
+        for (token, group) in lit.zip(reached) {
+            sketch.arcs.extend(arcs(token.position, group, stage.tokens.len(), heads));
+        }
+        Some(sketch)
     }
 
     /// Returns the sketch of a stage, with the moves of some of the sentence's words.
@@ -88,7 +117,33 @@ impl Sketch {
             start: frame.at(token.start),
             end: frame.at(token.end),
         });
-        Self { dots, crowds: model.groups.iter().enumerate().filter_map(crowd).collect(), moves: moves.collect() }
+        let crowds = model.groups.iter().enumerate().filter_map(crowd).collect();
+        Self { dots, crowds, moves: moves.collect(), ..Self::default() }
+    }
+
+    /// Returns the group that a word reaches: the one that it ends nearest to, if it came much nearer to it.
+    pub fn reached(&self, way: &SketchMove) -> Option<usize> {
+        /// The largest share of the first distance that is left.
+        const LEFT: f32 = 0.5;
+        let apart = |a: At, b: At| (a[0] - b[0]).hypot(a[1] - b[1]);
+        let nearest = self.crowds.iter().min_by(|a, b| apart(a.1, way.end).total_cmp(&apart(b.1, way.end)))?;
+        (apart(nearest.1, way.end) < LEFT * apart(nearest.1, way.start)).then_some(nearest.2)
+    }
+
+    /// Returns the ellipses of the groups that cover only a small part of the picture, in a picture with this half width and
+    /// height whose y runs downwards; each has a rim at least `least` away from its middle.
+    pub fn glows(&self, half: At, least: f32) -> Vec<(usize, Ellipse)> {
+        /// The largest spread of a group.
+        const WIDE: f32 = 0.2;
+        let of = |&(_, middle, group): &(String, At, usize)| {
+            let own = self.dots.iter().filter(|(_, other)| *other == Some(group));
+            let places: Vec<At> = own.map(|(place, _)| *place).collect();
+            let away = |at: &At| (at[0] - middle[0]).powi(2) + (at[1] - middle[1]).powi(2);
+            let spread = (places.iter().map(away).sum::<f32>() / places.len().max(1) as f32).sqrt();
+            let seen: Vec<At> = places.iter().map(|[x, y]| [x * half[0], -y * half[1]]).collect();
+            Some((group, Ellipse::of(&seen, least)?)).filter(|_| spread <= WIDE)
+        };
+        self.crowds.iter().filter_map(of).collect()
     }
 
     /// Returns whether words that begin at one position end at two.
@@ -98,6 +153,20 @@ impl Sketch {
         let is_pair = |a: &SketchMove, b: &SketchMove| a.start == b.start && apart(a.end, b.end) > APART;
         self.moves.iter().any(|a| self.moves.iter().any(|b| is_pair(a, b)))
     }
+}
+
+/// Returns the words at which a word looks most, each with its largest weight in a head.
+fn arcs(query: usize, group: Option<usize>, words: usize, heads: &[HeadActivations<f32>]) -> Vec<SketchArc> {
+    /// Smaller weights would make the picture restless.
+    const LEAST: f32 = 0.1;
+    // Pieces of words, and words of a source, are not the keys of the sentence's words.
+    let heads = heads.iter().filter(|head| head.weights.rows() == words && head.weights.cols() == words);
+    let heads: Vec<_> = heads.collect();
+    let arc = |key: usize| {
+        let weight = heads.iter().map(|head| head.weights.row(query)[key]).fold(0.0, f32::max);
+        (key != query && weight >= LEAST).then_some(SketchArc { query, key, weight, group })
+    };
+    (0..words).filter_map(arc).collect()
 }
 
 /// Returns the sentence and the highlighted words of the lesson's first stage cell.

@@ -1,18 +1,11 @@
 //! A group of points drawn as a soft glow: an ellipse in the group's hue, with a thin rim.
 
+use attune_view::view_model::ellipse::{END, Ellipse, LINE, MIDDLE, RIM};
 use egui::epaint::PathShape;
 use egui::{Color32, Mesh, Painter, Pos2, Rect, Stroke, Vec2};
 
 use crate::theme::size;
 
-/// The distance from the middle to the rim, in standard deviations.
-const RIM: f32 = 2.1;
-/// The distance from the middle to the end of the glow, in standard deviations.
-const END: f32 = 4.2;
-/// The opacity in the middle.
-const MIDDLE: f32 = 0.26;
-/// The opacity of the rim.
-const LINE: f32 = 0.4;
 /// The number of rings that approximate the glow.
 const RINGS: u32 = 8;
 /// The number of corners of each ring.
@@ -30,24 +23,15 @@ impl Glow {
     /// Fits a glow to points; `None` if there are none. The rim is at least `least` away from the middle, so that a
     /// tight group stays visible.
     pub fn of(seen: Vec<Pos2>, least: f32) -> Option<Self> {
-        if seen.is_empty() {
-            return None;
-        }
-        let count = seen.len() as f32;
-        let middle = seen.iter().fold(Vec2::ZERO, |sum, at| sum + at.to_vec2()) / count;
-        let (mut xx, mut xy, mut yy) = (0.0, 0.0, 0.0);
-        for at in &seen {
-            let away = at.to_vec2() - middle;
-            (xx, xy, yy) = (xx + away.x * away.x, xy + away.x * away.y, yy + away.y * away.y);
-        }
-        let (xx, xy, yy) = (xx / count, xy / count, yy / count);
-        // The angle of the principal axis of a symmetric 2×2 matrix.
-        let angle = 0.5 * (2.0 * xy).atan2(xx - yy);
-        let (mean, half) = ((xx + yy) / 2.0, ((xx - yy) / 2.0).hypot(xy));
-        let deviation = |variance: f32| variance.max(0.0).sqrt().max(least / RIM);
-        let along = Vec2::angled(angle);
-        let axes = [along * deviation(mean + half), along.rot90() * deviation(mean - half)];
-        Some(Self { seen, middle: middle.to_pos2(), axes })
+        let places: Vec<[f32; 2]> = seen.iter().map(|at| [at.x, at.y]).collect();
+        Ellipse::of(&places, least).map(|ellipse| Self { seen, ..Self::around(&ellipse, Pos2::ZERO) })
+    }
+
+    /// Makes the glow of an ellipse in a picture whose origin is at `origin`.
+    pub fn around(ellipse: &Ellipse, origin: Pos2) -> Self {
+        let (along, [long, short]) = (Vec2::angled(ellipse.angle), ellipse.deviations);
+        let middle = origin + Vec2::from(ellipse.middle);
+        Self { seen: Vec::new(), middle, axes: [along * long, along.rot90() * short] }
     }
 
     pub fn middle(&self) -> Pos2 {

@@ -1,15 +1,19 @@
 //! Plots of code cells, plots of curves over training steps without dragging or zooming, and a small flat picture of a
 //! stage.
 
+use std::sync::Arc;
+
 use attune_view::view_model::output::{LineModel, PlotModel, tell};
 use attune_view::view_model::pictures::Sketch;
+use egui::epaint::CubicBezierShape;
 use egui::{
-    Align2, EventFilter, FontId, Key, Modifiers, Painter, Pos2, Rect, Response, RichText, Sense, Stroke, Ui, Vec2,
-    WidgetInfo, WidgetType, vec2,
+    Align2, Color32, EventFilter, FontId, Galley, Key, Modifiers, Painter, Pos2, Rect, Response, RichText, Sense,
+    Stroke, Ui, Vec2, WidgetInfo, WidgetType, pos2, vec2,
 };
 use egui_plot::{GridInput, GridMark, HoverPosition, Line, LineStyle, Plot, PlotPoints, Points};
 
-use crate::theme::{self, Palette, size};
+use crate::theme::{self, Palette, TEXT_CONTRAST, size};
+use crate::widgets::arrow::arrow;
 use crate::widgets::glow::Glow;
 
 pub fn plot_ui(ui: &mut Ui, plot: &PlotModel) {
@@ -206,8 +210,8 @@ pub fn sketch_ui(ui: &Ui, sketch: &Sketch, rect: Rect, time: f32) {
     let half = (rect.size() / 2.0 - vec2(MARGIN.0, MARGIN.1 * rect.height())).max(Vec2::ZERO);
     let at = |[x, y]: [f32; 2]| rect.center() + vec2(x * half.x, -y * half.y);
     let color = |group: Option<usize>| group.map_or(palette.ink_faint, |group| palette.group(group));
-    for (group, glow) in glows(sketch, LEAST * rect.height(), at) {
-        glow.paint(&painter, palette.group(group));
+    for (group, ellipse) in sketch.glows(half.into(), LEAST * rect.height()) {
+        Glow::around(&ellipse, rect.center()).paint(&painter, palette.group(group));
     }
     for (place, group) in &sketch.dots {
         painter.circle_filled(at(*place), DOT, color(*group).gamma_multiply(FAINT));
@@ -228,7 +232,10 @@ pub fn sketch_ui(ui: &Ui, sketch: &Sketch, rect: Rect, time: f32) {
         }
     };
     let arrows = sketch.moves.iter().map(|way| (at(way.start), at(way.at(time)), &way.label));
-    arrows.clone().for_each(|(start, end, _)| paint_arrow(&painter, start, end, palette));
+    for (way, (start, end, _)) in sketch.moves.iter().zip(arrows.clone()) {
+        let hue = sketch.reached(way).map_or(palette.ink, |group| palette.group(group));
+        paint_move(&painter, start, end, hue, palette);
+    }
     for (start, end, name) in arrows {
         write(end, sides_of(start, end, rect.center().x), name, theme::strong(size::SMALL), palette.ink);
     }
@@ -253,10 +260,59 @@ fn taken_places(sketch: &Sketch, time: f32, at: impl Fn([f32; 2]) -> Pos2) -> Ve
     ends.chain(dots).chain(along).collect()
 }
 
-fn paint_arrow(painter: &Painter, start: Pos2, end: Pos2, palette: &Palette) {
-    painter.line_segment([start, end], Stroke::new(size::OUTLINE, palette.ink_soft));
+/// Draws the move of a word, in the hue of the group that it reaches.
+fn paint_move(painter: &Painter, start: Pos2, end: Pos2, hue: Color32, palette: &Palette) {
+    arrow(painter, start, end, hue);
     painter.circle_stroke(start, END, Stroke::new(size::HAIRLINE, palette.ink_soft));
-    painter.circle_filled(end, END, palette.ink);
+    painter.circle_filled(end, END, hue);
+}
+
+/// Draws the words of a sentence in a line, as large as fits, and above it the arcs of the words that move, in the hues of the
+/// groups that they reach.
+pub fn sentence_ui(ui: &Ui, sketch: &Sketch, rect: Rect) {
+    /// The size of the words, and the height of the arcs above them, where there is room.
+    const WORDS: f32 = 40.0;
+    const ARCS: f32 = 0.5;
+    /// The gap between words, in their size.
+    const GAP: f32 = 0.3;
+    /// The height of the arc between neighbours, as a share of that of the widest.
+    const LEAST: f32 = 0.34;
+    /// The width of an arc of weight 0, and what a weight of 1 adds.
+    const WIDTH: (f32, f32) = (0.6, 10.0);
+    /// The height of the middle of a curve, as a share of that of its control points.
+    const BULGE: f32 = 0.75;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let painter = ui.painter_at(rect);
+    let hue = |word: usize| sketch.arcs.iter().find(|arc| arc.query == word).and_then(|arc| arc.group);
+    let line = |size: f32| -> Vec<Arc<Galley>> {
+        let words = sketch.sentence.iter().enumerate();
+        let ink =
+            |word| hue(word).map_or(palette.ink_soft, |group| palette.legible(palette.group(group), TEXT_CONTRAST));
+        words.map(|(at, word)| painter.layout_no_wrap(word.clone(), theme::strong(size), ink(at))).collect()
+    };
+    let width = |words: &[Arc<Galley>], size: f32| {
+        words.iter().map(|word| word.size().x).sum::<f32>() + GAP * size * words.len().saturating_sub(1) as f32
+    };
+    let size = WORDS * (rect.width() / width(&line(WORDS), WORDS).max(1.0)).min(1.0);
+    let words = line(size);
+    let top = rect.bottom() - words.first().map_or(0.0, |word| word.size().y);
+    let mut left = rect.center().x - width(&words, size) / 2.0;
+    let mut middles = Vec::with_capacity(words.len());
+    for word in words {
+        middles.push(left + word.size().x / 2.0);
+        let next = left + word.size().x + GAP * size;
+        painter.galley(pos2(left, top), word, palette.ink_soft);
+        left = next;
+    }
+    for arc in &sketch.arcs {
+        let (Some(from), Some(to)) = (middles.get(arc.query), middles.get(arc.key)) else { continue };
+        let share = ((to - from).abs() / rect.width().max(1.0)).sqrt();
+        let up = (top - rect.top()).min(rect.height() * ARCS) * (LEAST + (1.0 - LEAST) * share) / BULGE;
+        let points = [pos2(*from, top), pos2(*from, top - up), pos2(*to, top - up), pos2(*to, top)];
+        let ink = arc.group.map_or(palette.ink_soft, |group| palette.group(group)).gamma_multiply(arc.weight.sqrt());
+        let stroke = Stroke::new(WIDTH.0 + WIDTH.1 * arc.weight, ink);
+        painter.add(CubicBezierShape::from_points_stroke(points, false, Color32::TRANSPARENT, stroke));
+    }
 }
 
 /// Returns where the name of a word is tried: first beyond the end of its arrow, where the picture has room.
@@ -266,21 +322,6 @@ fn sides_of(start: Pos2, end: Pos2, middle: f32) -> [Align2; 4] {
     sides[..2].rotate_left(usize::from(!is_right));
     sides[2..].rotate_left(usize::from(end.y <= start.y));
     sides
-}
-
-/// Returns the glows of the groups that cover only a small part of the sketch.
-fn glows(sketch: &Sketch, least: f32, at: impl Fn([f32; 2]) -> Pos2) -> Vec<(usize, Glow)> {
-    const WIDE: f32 = 0.2;
-    let of = |&(_, _, group): &(String, [f32; 2], usize)| {
-        let own = sketch.dots.iter().filter(|(_, other)| *other == Some(group));
-        let places: Vec<[f32; 2]> = own.map(|(place, _)| *place).collect();
-        let middle = [0, 1].map(|axis| places.iter().map(|at| at[axis]).sum::<f32>() / places.len().max(1) as f32);
-        let away = |at: &[f32; 2]| (at[0] - middle[0]).powi(2) + (at[1] - middle[1]).powi(2);
-        let spread = (places.iter().map(away).sum::<f32>() / places.len().max(1) as f32).sqrt();
-        let glow = Glow::of(places.into_iter().map(&at).collect(), least)?;
-        (spread <= WIDE).then_some((group, glow))
-    };
-    sketch.crowds.iter().filter_map(of).collect()
 }
 
 #[cfg(test)]
@@ -317,6 +358,7 @@ mod tests {
                 .collect(),
             moves: vec![step("first", [-0.45, 0.4]), step("second", [0.45, 0.55])],
             crowds: vec![("fruit".to_owned(), [-0.55, 0.7], 0), ("company".to_owned(), [0.55, -0.2], 1)],
+            ..Sketch::default()
         };
         let (dots, names) = drawn(&sketch);
         assert_eq!((dots.len(), names.len()), (31, 4));

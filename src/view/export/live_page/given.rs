@@ -67,6 +67,10 @@ struct BlockData<'a> {
     hidden: Vec<[usize; 2]>,
     attends_to: &'static str,
     is_of_source: bool,
+    /// What each head adds to each query, in units of the picture, (heads, queries, 3); `None` where it is not known.
+    arrows: Option<Numbers<'a>>,
+    /// Whether the arrows begin at the query's point and not at zero.
+    residual: bool,
 }
 
 #[derive(Serialize)]
@@ -94,7 +98,7 @@ pub(super) fn data(snapshot: &Snapshot) -> Option<Given> {
         tokens: texts(&sentence.tokens),
         source: sentence.source.as_deref().map(texts),
         source_blocks: model.architecture.source_blocks.len().min(shown),
-        blocks: (0..shown).map(|block| block_data(model, block)).collect(),
+        blocks: (0..shown).map(|block| block_data(model, block, stage.radius)).collect(),
         heads: (0..heads)
             .map(|head| HeadData::of(&labels, &model.architecture, head))
             .filter(|head| head.block < shown)
@@ -133,14 +137,11 @@ fn grid_data(snapshot: &Snapshot) -> Option<GridData> {
     Some(GridData { rows, columns, tokens, picture })
 }
 
-/// Returns how many blocks' weights fit, and the count of their numbers.
+/// Returns how many blocks' weights and arrows fit, and the count of their numbers.
 fn blocks_that_fit(model: &ModelSnapshot) -> (usize, usize) {
-    let sizes = model
-        .sentence
-        .activations
-        .blocks
-        .iter()
-        .map(|block| block.heads.iter().map(|head| head.weights.flat().len()).sum::<usize>());
+    let sizes = model.sentence.activations.blocks.iter().map(|block| {
+        block.heads.iter().map(|head| head.weights.flat().len() + AXES * head.weights.rows()).sum::<usize>()
+    });
     let sums = sizes.scan(0, |sum, size| {
         *sum += size;
         Some(*sum)
@@ -148,12 +149,12 @@ fn blocks_that_fit(model: &ModelSnapshot) -> (usize, usize) {
     sums.take_while(|sum| *sum <= NUMBERS_MAX).enumerate().map(|(block, sum)| (block + 1, sum)).last().unwrap_or((0, 0))
 }
 
-fn block_data(model: &ModelSnapshot, block: usize) -> BlockData<'_> {
+fn block_data(model: &ModelSnapshot, block: usize, radius: f32) -> BlockData<'_> {
     let architecture = &model.architecture;
     let heads = &model.sentence.activations.blocks[block].heads;
     let [queries, keys] = heads.first().map_or([0; 2], |head| [head.weights.rows(), head.weights.cols()]);
-    let attends_to_source =
-        architecture.numbered_blocks().nth(block).is_some_and(|(_, config)| config.attends_to_source());
+    let config = architecture.numbered_blocks().nth(block).map(|(_, config)| config);
+    let attends_to_source = config.is_some_and(|config| config.attends_to_source());
     let name = architecture.block_name(block);
     BlockData {
         title: if name.is_empty() { "layer 1".to_owned() } else { name },
@@ -162,7 +163,16 @@ fn block_data(model: &ModelSnapshot, block: usize) -> BlockData<'_> {
         hidden: hidden(model, block),
         attends_to: if attends_to_source { "source" } else { "own sentence" },
         is_of_source: block < architecture.source_blocks.len(),
+        arrows: arrows(model, block, radius),
+        residual: config.is_none_or(|config| config.residual),
     }
+}
+
+/// Returns what the heads of a block add, if there are points; of a recording, only with its output map.
+fn arrows(model: &ModelSnapshot, block: usize, radius: f32) -> Option<Numbers<'static>> {
+    let moves = model.sentence.moves.get(block).filter(|moves| moves.heads() > 0 && has_points(model))?;
+    let pairs = (0..moves.heads()).flat_map(|head| (0..moves.queries()).map(move |query| (head, query)));
+    Some(Numbers(pairs.flat_map(|(head, query)| moves.head(head, query)).map(|x| x / radius).collect()))
 }
 
 /// Finds the pairs that are hidden in all heads of a block. Of a recording without small weights, only a mask says so.

@@ -36,6 +36,8 @@ use serde_json::Value;
 use super::escaped;
 use super::links::section_id;
 use super::page::{Page, PageItem, Pictures};
+use super::shared_files::{Parts, unmarked};
+use super::slides;
 use super::trace::TraceConfig;
 use super::web_page::math::mathml;
 use super::web_page::{self, Additions, CHOSEN_THEME, PageAnswer, PagesAround};
@@ -58,9 +60,11 @@ const SCRIPTS: &[&str] = &[
     include_str!("page/state.js"),
     include_str!("page/camera.js"),
     include_str!("page/colors.js"),
+    include_str!("page/glow.js"),
     include_str!("page/stage.js"),
     include_str!("page/ribbons.js"),
     include_str!("page/sentence.js"),
+    include_str!("page/frame.js"),
     include_str!("page/attention.js"),
     include_str!("page/rules.js"),
     include_str!("page/provenance.js"),
@@ -68,7 +72,6 @@ const SCRIPTS: &[&str] = &[
     include_str!("page/code.js"),
     include_str!("page/cells.js"),
     include_str!("page/prose.js"),
-    include_str!("page/frame.js"),
     include_str!("page/page.js"),
 ];
 /// The scripts of a page whose numbers are given.
@@ -79,12 +82,34 @@ const GIVEN_SCRIPTS: &[&str] = &[
     include_str!("page/state.js"),
     include_str!("page/camera.js"),
     include_str!("page/colors.js"),
+    include_str!("page/glow.js"),
     include_str!("page/stage.js"),
     include_str!("page/sentence.js"),
     include_str!("page/attention.js"),
     include_str!("page/maps.js"),
     include_str!("page/frame.js"),
     include_str!("page/given.js"),
+];
+/// The scripts of slides.
+const SLIDES_SCRIPTS: &[&str] = &[
+    include_str!("page/engine.js"),
+    include_str!("page/dom.js"),
+    include_str!("page/pieces.js"),
+    include_str!("page/data.js"),
+    include_str!("page/state.js"),
+    include_str!("page/camera.js"),
+    include_str!("page/colors.js"),
+    include_str!("page/glow.js"),
+    include_str!("page/stage.js"),
+    include_str!("page/ribbons.js"),
+    include_str!("page/sentence.js"),
+    include_str!("page/frame.js"),
+    include_str!("page/rules.js"),
+    include_str!("page/provenance.js"),
+    include_str!("page/code.js"),
+    include_str!("page/cells.js"),
+    include_str!("page/prose.js"),
+    include_str!("page/slides.js"),
 ];
 /// Returns scripts without their comments, a seventh of their length, which every page of a site would repeat.
 fn without_comments(scripts: &[&str]) -> String {
@@ -124,6 +149,7 @@ const STILL_RECORDING: &str = "<p class=\"way\">This page contains the recorded 
 /// The elements that the scripts fill, hidden until the scripts run: those of a live page, or of a page whose numbers are given.
 const LAB: &str = include_str!("page/lab.html");
 const GIVEN_LAB: &str = include_str!("page/given.html");
+const SLIDES_LAB: &str = include_str!("page/slides.html");
 /// The stage and the time line, which both have.
 const STAGE: &str = include_str!("page/stage.html");
 /// The words of both for the ends of the time line, the way between them, and the points.
@@ -174,13 +200,21 @@ pub(super) fn write_among(
     to: impl Write,
 ) -> io::Result<bool> {
     if let Some(data) = data(snapshot) {
-        let own = answered.is_none().then(|| revealed(snapshot, || Kernel::trained(snapshot.lesson.clone()))).flatten();
+        let own = own_answers(snapshot, answered);
         let answers = answered.or(own.as_ref()).map_or_else(Vec::new, |answered| answers(snapshot, answered));
+        let data = data.elements(around.parts);
         write_with_scripts(snapshot, pictures, around, (&with_stage(LAB, &WORDS), SCRIPTS, &data), answers, to)?;
     } else if let Some(given) = is_given(snapshot).then(|| given::data(snapshot)).flatten() {
         let lab = with_stage(GIVEN_LAB, &GIVEN_WORDS);
         let before = format!("<p class=\"way\">{}</p>\n{lab}", escaped(&given.about));
-        write_with_scripts(snapshot, pictures, around, (&before, GIVEN_SCRIPTS, &given.json), Vec::new(), to)?;
+        write_with_scripts(
+            snapshot,
+            pictures,
+            around,
+            (&before, GIVEN_SCRIPTS, &data_element(&given.json)),
+            Vec::new(),
+            to,
+        )?;
     } else {
         let is_recorded = snapshot.lesson.static_embedding.recording().is_some();
         let before = if is_recorded { STILL_RECORDING } else { STILL };
@@ -189,6 +223,44 @@ pub(super) fn write_among(
         return Ok(false);
     }
     Ok(true)
+}
+
+/// Writes the slides of the lesson's presentation, as [`write`] writes its page. Returns whether the model is beside them.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_slides(
+    snapshot: &Snapshot,
+    answered: Option<&Snapshot>,
+    pictures: &Pictures,
+    glossary: Option<&Glossary>,
+    to: impl Write,
+) -> io::Result<bool> {
+    let own = own_answers(snapshot, answered);
+    let page = slides::page(snapshot, answered.or(own.as_ref()));
+    let around = PagesAround::alone(glossary);
+    let is_recorded = snapshot.lesson.static_embedding.recording().is_some();
+    let Some(data) = data(snapshot) else {
+        let still = Additions { before: STILL, styles: &[STYLE], ..Additions::default() };
+        web_page::write_page(page, is_recorded, pictures, around, &still, to)?;
+        return Ok(false);
+    };
+    let script = without_comments(SLIDES_SCRIPTS);
+    let lab = with_stage(SLIDES_LAB, &WORDS);
+    web_page::write_page(
+        page,
+        is_recorded,
+        pictures,
+        around,
+        &additions(&lab, &script, &data.elements(around.parts), Vec::new()),
+        to,
+    )?;
+    Ok(true)
+}
+
+/// Returns the answers to predictions from a training of the lesson, if there are none yet.
+fn own_answers(snapshot: &Snapshot, answered: Option<&Snapshot>) -> Option<Snapshot> {
+    answered.is_none().then(|| revealed(snapshot, || Kernel::trained(snapshot.lesson.clone()))).flatten()
 }
 
 /// Returns whether the page has the numbers of one pass: of a recording, or of a model that does not fit, if the model itself was
@@ -207,19 +279,18 @@ fn write_with_scripts(
     to: impl Write,
 ) -> io::Result<()> {
     let script = without_comments(scripts);
-    let additions = Additions {
-        script: Some(&script),
-        styles: &[&FONTS, CHOSEN_THEME, STYLE],
-        before,
-        after: &format!("<script type=\"application/json\" id=\"attune-data\">{}</script>\n", unmarked(data)),
-        answers,
-    };
-    web_page::write_with(snapshot, pictures, around, &additions, to)
+    web_page::write_with(snapshot, pictures, around, &additions(before, &script, data, answers), to)
 }
 
-/// Escapes JSON so that nothing in it begins a tag or ends the script element.
-pub(super) fn unmarked(json: &str) -> String {
-    json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
+/// Returns the parts that a page with scripts has in addition to its text.
+fn additions<'a>(before: &'a str, script: &'a str, data: &'a str, answers: Vec<PageAnswer<'a>>) -> Additions<'a> {
+    static STYLES: LazyLock<[&str; 3]> = LazyLock::new(|| [FONTS.as_str(), CHOSEN_THEME, STYLE]);
+    Additions { script: Some(script), styles: &*STYLES, before, after: data, answers }
+}
+
+/// Returns the element that holds the data of the scripts.
+fn data_element(data: &str) -> String {
+    format!("<script type=\"application/json\" id=\"attune-data\">{}</script>\n", unmarked(data))
 }
 
 /// Returns a snapshot of the trained lesson with every prediction revealed that the page's reader has yet to make;
@@ -277,9 +348,6 @@ struct Data<'a> {
     classes: &'a [String],
     /// The rules that split a text into pieces; `None` if words are separated by blanks.
     pieces: Option<WordPieces>,
-    statics: Tensor<'a>,
-    /// The trained values of each tensor.
-    parameters: Vec<Parameter<'a>>,
     /// The current values of the tensors that the learner has changed.
     changed: Vec<Parameter<'a>>,
     /// The learner's interventions in the forward pass.
@@ -316,6 +384,27 @@ struct Data<'a> {
     /// The text that separates the sentences of a pair.
     pair_mark: &'static str,
     cells: Vec<CellData<'a>>,
+}
+
+/// The numbers of the model as training left it, which are the same on all pages of a pretrained model.
+#[derive(Serialize)]
+struct ModelData<'a> {
+    statics: Tensor<'a>,
+    /// The trained values of each tensor.
+    parameters: Vec<Parameter<'a>>,
+}
+
+/// The data of a page as JSON.
+pub struct PageData {
+    own: String,
+    model: String,
+}
+
+impl PageData {
+    /// Returns the elements from which the scripts read the data.
+    fn elements(&self, parts: Parts<'_>) -> String {
+        parts.json(["attune-model", "attuneModel"], &self.model) + data_element(&self.own).as_str()
+    }
 }
 
 #[derive(Serialize)]
@@ -512,7 +601,7 @@ fn cells(snapshot: &Snapshot) -> Vec<CellData<'_>> {
 
 /// Returns the data of a page as JSON; `None` if there is no model yet, or only what one has done, if the model is too large for
 /// a page, or if the scripts lack its tokenizer.
-pub fn data(snapshot: &Snapshot) -> Option<String> {
+pub fn data(snapshot: &Snapshot) -> Option<PageData> {
     let (space, model) = (snapshot.space.as_deref()?, snapshot.model.as_ref()?);
     if model.recorded.is_some() {
         return None;
@@ -546,8 +635,6 @@ pub fn data(snapshot: &Snapshot) -> Option<String> {
         vocabulary: &space.vocabulary,
         classes: &model.classes,
         pieces,
-        statics: Tensor::of(&statics),
-        parameters: model.trained.tensors().map(Parameter::of).collect(),
         changed: changed(model),
         changes: &model.interventions,
         rewriter: RewriterData::of(snapshot, space),
@@ -580,5 +667,7 @@ pub fn data(snapshot: &Snapshot) -> Option<String> {
         pair_mark: PAIR,
         cells: cells(snapshot),
     };
-    serde_json::to_string(&data).ok()
+    let numbers =
+        ModelData { statics: Tensor::of(&statics), parameters: model.trained.tensors().map(Parameter::of).collect() };
+    Some(PageData { own: serde_json::to_string(&data).ok()?, model: serde_json::to_string(&numbers).ok()? })
 }

@@ -1,6 +1,8 @@
 //! A course as a site: a front page and a live page for each lesson, in one folder. It needs no server and no network
 //! connection: links lead to files in the folder, and the search runs in the reader's browser.
 
+mod picture;
+
 use std::fmt::{self, Write as _};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,10 +16,10 @@ use attune_engine::messages::counted;
 use serde::Serialize;
 
 use super::links::section_id;
-use super::live_page::{self, unmarked};
+use super::live_page;
 use super::markdown::{LessonProse, MarkdownPiece};
 use super::page::{Links, Pictures};
-use super::shared_files::{Parts, SharedFiles};
+use super::shared_files::{Parts, SharedFiles, unmarked};
 use super::web_page::{PagesAround, head, markdown};
 use super::{escaped, plain};
 use crate::view_model::glossary::{told, words_of};
@@ -184,16 +186,17 @@ impl Site {
 
 const SEARCH: &str = include_str!("search.js");
 const STYLE: &str = include_str!("style.css");
-/// The number of group colours; further groups repeat them.
-const HUES: usize = 8;
 
 /// Returns the front page: a card with its opening picture for each lesson, the glossary, and a search of titles, texts
 /// and terms.
 fn front_page(site: &Site) -> String {
     let parts = Parts(Some(&site.files));
     let mut text = head("attune: the course", parts, Some(SEARCH), &[&live_page::FONTS, STYLE]);
+    text.push_str("<main class=\"course\">\n");
+    text.push_str(&picture::gradients());
+    text.push_str(&hero(site));
     text.push_str(
-        "<main class=\"course\">\n<h1>Self-attention, lesson by lesson</h1>\n\
+        "<h1>Self-attention, lesson by lesson</h1>\n\
          <p>Each lesson is a page with a working model in it. The model runs in this browser; nothing is sent anywhere.</p>\n\
          <p id=\"search-row\" hidden><label>Search the course <input id=\"search\" type=\"search\"></label> \
          <small id=\"told\" role=\"status\"></small></p>\n<ol id=\"found\"></ol>\n",
@@ -224,10 +227,22 @@ fn front_page(site: &Site) -> String {
     text
 }
 
+/// Returns the picture at the beginning: a sentence whose word has two meanings, and how they part. The whole picture leads to its
+/// lesson. Empty if no lesson has such a picture.
+fn hero(site: &Site) -> String {
+    let mut lessons = site.headings.iter().zip(&site.pages);
+    let split =
+        lessons.find_map(|(heading, page)| Some((heading, page.sketch.as_ref().filter(|sketch| sketch.splits())?)));
+    let Some((heading, sketch)) = split else { return String::new() };
+    let (file, title) = (Links::file(&heading.id), escaped(&heading.title));
+    let (sentence, picture) = (picture::sentence(sketch), picture::svg(sketch, picture::HERO));
+    format!("<a class=\"hero\" href=\"{file}\">{sentence}{picture}<span>Try it: {title} →</span></a>\n")
+}
+
 fn card(site: &Site, heading: &Heading, page: &LessonPage, text: &mut String) {
     let number = heading.number.map_or(String::new(), |number| format!("{number}. "));
     let (file, title) = (Links::file(&heading.id), escaped(&heading.title));
-    let picture = page.sketch.as_ref().map_or(String::new(), svg);
+    let picture = page.sketch.as_ref().map_or(String::new(), |sketch| picture::svg(sketch, picture::CARD));
     let summary = escaped(heading.summary.as_deref().unwrap_or_default());
     let minutes = heading.minutes.map_or(String::new(), |minutes| format!("{minutes} min · "));
     let mb = page.bytes as f64 / MB;
@@ -237,7 +252,7 @@ fn card(site: &Site, heading: &Heading, page: &LessonPage, text: &mut String) {
         if builds_on.is_empty() { String::new() } else { format!("<br>Builds on {}", builds_on.join(", ")) };
     let _ = writeln!(
         text,
-        "<li>{picture}<h3><a href=\"{file}\">{number}{title}</a></h3><p>{summary}</p>\
+        "<li><a href=\"{file}\" tabindex=\"-1\" aria-hidden=\"true\">{picture}</a><h3><a href=\"{file}\">{number}{title}</a></h3><p>{summary}</p>\
          <p><small>{minutes}{mb:.1} MB{still}{builds_on}</small></p></li>"
     );
 }
@@ -302,29 +317,4 @@ fn texts(snapshot: &Snapshot) -> Vec<(String, String)> {
         }))
     };
     texts.map(|shown| (section_id(&shown.cell.id), words(shown))).collect()
-}
-
-/// Returns the lesson's opening picture, as on its card in the window.
-fn svg(sketch: &Sketch) -> String {
-    const DOT: f32 = 0.018;
-    const END: f32 = 0.04;
-    let mut text = String::from("<svg viewBox=\"-1.9 -1.15 3.8 2.3\" aria-hidden=\"true\">");
-    for ([x, y], group) in &sketch.dots {
-        let class = group.map_or(String::new(), |group| format!(" class=\"g{}\"", group % HUES));
-        let _ = write!(text, "<circle cx=\"{x:.3}\" cy=\"{:.3}\" r=\"{DOT}\"{class}/>", -y);
-    }
-    for step in &sketch.moves {
-        let ([x, y], [to_x, to_y]) = (step.start, step.end);
-        let (y, to_y) = (-y, -to_y);
-        let _ = write!(
-            text,
-            "<line x1=\"{x:.3}\" y1=\"{y:.3}\" x2=\"{to_x:.3}\" y2=\"{to_y:.3}\"/>\
-             <circle class=\"end\" cx=\"{to_x:.3}\" cy=\"{to_y:.3}\" r=\"{END}\"/>"
-        );
-    }
-    for (name, [x, y], group) in &sketch.crowds {
-        let _ = write!(text, "<text class=\"g{}\" x=\"{x:.3}\" y=\"{:.3}\">{}</text>", group % HUES, -y, escaped(name));
-    }
-    text.push_str("</svg>");
-    text
 }

@@ -22,7 +22,7 @@ use super::figures::{plot_svg, ranking_html, table_html};
 use super::links::section_id;
 use super::markdown::{LessonProse, MarkdownPiece, shown};
 use super::page::Links;
-use super::page::{Code, Page, PageItem, PageSlider, Pictures, StageCell, StagePicture};
+use super::page::{Code, Page, PageCell, PageItem, PageSlider, Pictures, StageCell, StagePicture};
 use super::shared_files::Parts;
 use super::sheet_html;
 use crate::view_model::glossary::told;
@@ -108,15 +108,26 @@ pub(super) fn write_with(
     pictures: &Pictures,
     around: PagesAround<'_>,
     additions: &Additions<'_>,
+    to: impl Write,
+) -> io::Result<()> {
+    let is_recorded = snapshot.lesson.static_embedding.recording().is_some();
+    write_page(Page::of(snapshot, &pictures.panels), is_recorded, pictures, around, additions, to)
+}
+
+/// Writes a page, of a notebook or of slides. `is_recorded` says whether its numbers are those of a recording.
+pub(super) fn write_page(
+    page: Page<'_>,
+    is_recorded: bool,
+    pictures: &Pictures,
+    around: PagesAround<'_>,
+    additions: &Additions<'_>,
     mut to: impl Write,
 ) -> io::Result<()> {
     let Additions { script, styles, before, after, answers } = additions;
-    let page = Page::of(snapshot, &pictures.panels);
     let terms = Terms { around, explained: HashSet::new() };
     let mut body = Body { text: String::new(), outline: Vec::new(), pictures, terms };
     for cell in &page.cells {
-        let id = escaped(&section_id(cell.id));
-        let _ = write!(body.text, "<section class=\"cell of-{}\" id=\"{id}\">", cell.kind);
+        body.text.push_str(&section(cell));
         body.terms.explained.clear();
         body.items(cell.id, &cell.items);
         if let Some(answer) = answers.iter().find(|answer| answer.cell == cell.id) {
@@ -137,9 +148,11 @@ pub(super) fn write_with(
     let title = escaped(page.title);
     let heading = if page.begins_with_title() { String::new() } else { format!("<h1>{title}</h1>") };
     write!(to, "{}{}{before}", head(&title, around.parts, *script, styles), around.way)?;
-    to.write_all(outline(&body.outline).as_bytes())?;
+    // A page whose model is beside its text, and one of a site, has no room for the list at its side.
+    let is_folded = script.is_some() || around.parts.0.is_some();
+    to.write_all(outline(&body.outline, is_folded).as_bytes())?;
     write!(to, "<main>\n{heading}{}", body.text)?;
-    let origin = if snapshot.lesson.static_embedding.recording().is_some() {
+    let origin = if is_recorded {
         "The numbers were recorded by another program, and the page was written by attune".to_owned()
     } else {
         format!("Lesson <code>{}</code>, seed {}. Every number was computed by attune", escaped(page.lesson), page.seed)
@@ -165,17 +178,38 @@ pub(super) fn head(title: &str, parts: Parts<'_>, script: Option<&str>, styles: 
     )
 }
 
+/// Begins the section of a cell or of a slide.
+fn section(cell: &PageCell<'_>) -> String {
+    let (kind, id) = (cell.kind, escaped(&section_id(cell.id)));
+    let Some(slide) = &cell.slide else { return format!("<section class=\"cell of-{kind}\" id=\"{id}\">") };
+    let mut text = format!("<section class=\"cell of-{kind} slide\"");
+    let stage = slide.stage.as_deref().map(|stage| escaped(&section_id(stage)));
+    let walk = slide.walk.map(|place| place.to_string());
+    let [first, answers] = [slide.is_first, slide.answers].map(|is_so| is_so.then(|| id.clone()));
+    for (name, value) in [("id", first), ("data-stage", stage), ("data-walk", walk), ("data-answers", answers)] {
+        if let Some(value) = value {
+            let _ = write!(text, " {name}=\"{value}\"");
+        }
+    }
+    text.push('>');
+    if !slide.title.is_empty() {
+        let _ = write!(text, "<h2>{}</h2>", escaped(&slide.title));
+    }
+    text
+}
+
 /// Returns the outline, which is empty for a single heading.
-fn outline(headings: &[OutlineLine]) -> String {
+fn outline(headings: &[OutlineLine], is_folded: bool) -> String {
     let shown = || headings.iter().filter(|heading| heading.level <= OUTLINE_LEVEL_MAX);
     if shown().count() < 2 {
         return String::new();
     }
-    let mut text = String::from("<nav aria-label=\"Outline\"><ol>");
+    let open = if is_folded { "" } else { " open" };
+    let mut text = format!("<nav aria-label=\"Outline\"><details{open}><summary>Contents</summary><ol>");
     for OutlineLine { level, id, text: name } in shown() {
         let _ = write!(text, "<li class=\"level-{level}\"><a href=\"#{id}\">{}</a></li>", escaped(name));
     }
-    text.push_str("</ol></nav>\n");
+    text.push_str("</ol></details></nav>\n");
     text
 }
 

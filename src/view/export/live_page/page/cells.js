@@ -189,8 +189,13 @@ const Cells = (() => {
       if (cell.kind === "exercise") exerciseCell(cell, section, state, say);
       if (cell.kind === "predict") predictCell(cell, section, state, say);
     }
-    follow(stages, state, stage);
-    return { showStage: (cell) => showStage(cell, state, stage), isShown: (cell) => isShown(cell, state), stages };
+    const { alone } = Frame;
+    if (alone) state.actions.look({ keepers: state.keepers.filter((id) => id === alone.id) });
+    else if (!document.querySelector(".slide")) follow(stages, state, stage);
+    // A single cell begins with the stage that the reader of the whole page sees beside it.
+    const isBefore = ({ section }) => section === alone || section.compareDocumentPosition(alone) & Node.DOCUMENT_POSITION_FOLLOWING;
+    const begins = (alone && stages.findLast(isBefore)) || stages[0];
+    return { showStage: (cell) => showStage(cell, state, stage), isShown: (cell) => isShown(cell, state), begins };
   }
 
   return { create };

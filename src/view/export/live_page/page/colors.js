@@ -69,7 +69,10 @@ const Colors = (() => {
 
   const TOWARDS_STAGE = 0.45;
   /** Returns a colour moved towards the stage's. */
-  const faint = (color) => fainter[color] || (fainter[color] = mix(color, found.stage, TOWARDS_STAGE));
+  const faint = (color, share = TOWARDS_STAGE) => fainter[color + share] || (fainter[color + share] = mix(color, found.stage, share));
 
-  return { HEADS, refresh, of, word, token, head, weight, cell, diverging, inkOn, legible, faint };
+  /** Returns a colour with an opacity. */
+  const clear = (color, opacity) => color + Math.round(opacity * 255).toString(16).padStart(2, "0");
+
+  return { HEADS, refresh, of, group, word, token, head, weight, cell, diverging, inkOn, legible, faint, mix, clear };
 })();

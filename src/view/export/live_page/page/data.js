@@ -43,9 +43,12 @@ const Data = (() => {
   /** The settings that the trace leaves out if they have these usual values. */
   const USUAL_EPSILON = 1e-5;
 
+  /** Returns the trained model's numbers, which are in the page or in a file that pages of a site share. */
+  const modelOf = () => window.attuneModel || JSON.parse(document.getElementById("attune-model").textContent);
+
   /** Reads the page's data, with the model in the engine's form. */
   function read(text) {
-    const data = JSON.parse(text);
+    const data = { ...JSON.parse(text), ...modelOf() };
     const { config } = data;
     const blocks = config.blocks.map((block, b) => ({
       ...block,

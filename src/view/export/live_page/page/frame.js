@@ -23,6 +23,42 @@ const Frame = (() => {
     return { show, choose: (theme) => { chosen = theme; show(); } };
   }
 
+  /** The width up to which the model stands above the text, as in the style sheet. */
+  const NARROW = "(max-width: 59.99rem)";
+
+  /** Handles the button that folds the model down to its picture, as it is at first above the text and beside a single cell. */
+  function folds() {
+    const fold = $("lab-fold");
+    const show = (isFolded) => {
+      fold.setAttribute("aria-expanded", String(!isFolded));
+      $("lab").classList.toggle("folded", isFolded);
+    };
+    fold.addEventListener("click", () => show(!$("lab").classList.contains("folded")));
+    show(alone !== null || window.matchMedia(NARROW).matches);
+  }
+
+  /**
+   * Shows only the cell that the address names, `lesson.html?cell=ID`, for a frame in another page, with a link to the whole page.
+   * Returns its section; null for the whole page.
+   */
+  function onlyCell() {
+    const id = new URLSearchParams(location.search).get("cell");
+    if (id === null) return null;
+    const section = document.getElementById(`cell-${id.replace(/\s/g, "-")}`);
+    if (!section) {
+      document.querySelector("main").prepend(Dom.element("p", `This page has no cell “${id.slice(0, 40)}”. This is the whole page.`, "wrong"));
+      return null;
+    }
+    root.classList.add("alone");
+    const whole = Object.assign(Dom.element("a", document.title), { href: `${location.href.split(/[?#]/)[0]}#${section.id}`, target: "_top" });
+    const from = Dom.element("p", "From the lesson ", "from");
+    from.append(whole);
+    section.classList.add("shown");
+    section.append(from);
+    return section;
+  }
+  const alone = onlyCell();
+
   /** Handles tabs by click, and by arrow keys as in the ARIA pattern of tabs. */
   function tabs(opened) {
     const all = [...document.querySelectorAll("#lab [role=tab]:not([hidden])")];
@@ -89,6 +125,7 @@ const Frame = (() => {
   function begin(data, hasStage) {
     root.classList.add("live");
     $("lab").hidden = false;
+    folds();
     Colors.refresh();
     const state = State.create(data);
     const redraws = [];
@@ -108,5 +145,5 @@ const Frame = (() => {
     return { state, stage, theme, redraws, say: (text) => ($("lab-said").textContent = text) };
   }
 
-  return { $, root, begin, tabs, timeline };
+  return { $, root, alone, begin, tabs, timeline };
 })();

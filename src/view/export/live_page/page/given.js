@@ -12,14 +12,16 @@
   const stepSaid = (step, steps) => (step === 0 ? "what goes in" : step < steps.length - 1 ? "where each token looks" : "what comes out");
 
   /** Returns a block in the engine's form. */
-  function stepOf({ weights, shape, hidden, ...block }, number, firstHead, points) {
+  function stepOf({ weights, shape, hidden, arrows, ...block }, number, firstHead, points) {
     const [heads, rows, cols] = shape;
     const all = Data.numbers(weights);
     const matrices = Array.from({ length: heads }, (_, h) => ({ rows, cols, data: all.subarray(h * rows * cols, (h + 1) * rows * cols) }));
     const scores = { rows, cols, data: new Float64Array(rows * cols) };
     hidden.forEach(([begin, end]) => scores.data.fill(-Infinity, begin, end));
+    const added = arrows && Data.numbers(arrows);
+    const arrowsOf = (h) => added && { rows, cols: WIDTH, data: added.subarray(h * rows * WIDTH, (h + 1) * rows * WIDTH) };
     const [input, output] = points;
-    return { number, firstHead, input, output, config: block, isOfSource: block.is_of_source, heads: matrices.map((matrix) => ({ weights: matrix, scores })) };
+    return { number, firstHead, input, output, config: block, isOfSource: block.is_of_source, heads: matrices.map((matrix, h) => ({ weights: matrix, scores, arrows: arrowsOf(h) })) };
   }
 
   /** Returns what draws the weights of the chosen token over the patches: the picture is seen where the token looks. */

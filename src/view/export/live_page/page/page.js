@@ -166,11 +166,6 @@
     const shows = { "panel-attention": attention.build, "panel-number": provenance.show, "panel-weights": weights.show, "panel-answers": showAnswers };
     const open = Frame.tabs(() => Object.keys(shows).forEach((id) => $(id).hidden || shows[id]()));
     redraws.push(attention.build, weights.show, ribbons.redraw);
-    $("lab-fold").addEventListener("click", ({ target }) => {
-      const isOpen = target.getAttribute("aria-expanded") !== "true";
-      target.setAttribute("aria-expanded", String(isOpen));
-      $("lab-body").hidden = !isOpen;
-    });
     /** The last announcement about the chosen word, for screen readers. */
     let told = "";
     state.actions.on("view", () => {
@@ -181,7 +176,7 @@
     const { given, wrong } = fromAddress(state, { own, theme, open, numbers: showNumbers });
     const isElsewhere = ["time", "walk", "sentence", "numbers"].some((name) => given.has(name));
     // A page that was exported with another sentence or a changed model starts with that.
-    const [first] = cells.stages;
+    const first = cells.begins;
     if (first && !isElsewhere && !state.isChanged && cells.isShown(first.cell)) cells.showStage(first.cell);
     else state.isOwn = true;
     if (wrong) say(wrong);

@@ -16,6 +16,14 @@ const Stage = (() => {
   const LINE_HEIGHT = 16;
   /** The largest distance from a point at which the pointer picks it. */
   const PICK = 10;
+  /** The largest spread of a glow, as a share of the picture's smaller side, and the least radius of its rim, in pixels and as such a share. */
+  const [CROWD_SPREAD, CROWD_RIM, CROWD_RIM_SHARE] = [0.14, 34, 0.1];
+  /** A word has reached a group that is nearer than this share of the distance from which it came. */
+  const REACHED = 0.5;
+  /** The number of keys that a walk shows beside its word; the others are quiet. */
+  const PARTNERS = 3;
+  /** How far what is quiet is moved towards the stage's colour: words of no group, and words that a walk does not need. */
+  const QUIET = 0.75;
   const [GROUND, GRID_STEP, GRID_HALF] = [-1, 0.25, 4];
   const DRAG_MIN = 4;
   const KEY_TURN = 24;
@@ -50,6 +58,7 @@ const Stage = (() => {
       group: data.group_of[index],
       at: point(Engine.row(model.statics, index)),
     }));
+    const crowds = (data.groups || []).map((name, group) => ({ name, group, members: words.filter((word) => word.group === group) })).filter(({ members }) => members.length > 0);
     /** Returns the words that are drawn as points; if the vocabulary consists of pieces, only those of the sentence. */
     const shownWords = () => (data.pieces ? words.filter(({ index }) => scene.inSentence.has(index)) : words);
     const zero = new Float64Array(model.width);
@@ -67,6 +76,16 @@ const Stage = (() => {
     let glide = null;
     /** The marks of the last frame, for picking and for tests. */
     let drawn = [];
+    /** The groups that are compact in the last frame, each with its glow. */
+    let glows = [];
+
+    /** Returns the group that a word reaches, by the nearest words of the groups; null for none. */
+    function reachedBy(start, end) {
+      const nearest = (place, { members }) => Math.min(...members.map(({ at }) => Math.hypot(...at.map((x, axis) => x - place[axis]))));
+      const away = crowds.map((crowd) => nearest(end, crowd));
+      const at = away.indexOf(Math.min(...away));
+      return at >= 0 && away[at] < REACHED * nearest(start, crowds[at]) ? crowds[at].group : null;
+    }
 
     /** Builds the points of the current pass: each token's positions before and after each layer. */
     function build() {
@@ -91,6 +110,7 @@ const Stage = (() => {
         stops: now[i],
         start: now[i][0],
         end: now[i][blocks],
+        reached: reachedBy(now[i][0], now[i][blocks]),
         ghost: state.isChanged ? trained[i][blocks] : null,
       }));
       const inSentence = new Set(pass.tokens);
@@ -134,6 +154,13 @@ const Stage = (() => {
       return between(token.stops[layer()], token.stops[layer() + 1], share);
     }
 
+    /** Returns the colour of a token on its way: it takes the hue of the group that it reaches. */
+    function tokenColor({ group, reached }, share) {
+      const own = Colors.token(group);
+      return reached === null ? own : Colors.mix(own, Colors.group(reached), share);
+    }
+    const shareOf = () => (state.isWalked ? Math.max(actions.placeNow() - actions.end + 1, 0) : state.time);
+
     const isLitWord = (word) => state.lit.length === 0 || state.lit.includes(word.text);
     const isLitToken = (token) => state.lit.length === 0 || state.lit.includes(token.word === null ? "" : data.vocabulary[token.word]);
     const isHovered = (mark) => {
@@ -143,10 +170,16 @@ const Stage = (() => {
       return mark.position === hovered.position && hovered.side === "sentence" && mark.position !== undefined;
     };
 
-    function line(project, from, to, color, width) {
+    /** Draws a line in one colour, or from one to another. */
+    function line(project, from, to, color, width, first = color) {
       const [a, b] = [project(from), project(to)];
       if (!a || !b) return null;
       context.strokeStyle = color;
+      if (first !== color) {
+        const way = context.createLinearGradient(a.x, a.y, b.x, b.y);
+        [first, color].forEach((stop, end) => way.addColorStop(end, stop));
+        context.strokeStyle = way;
+      }
       context.lineWidth = width;
       context.beginPath();
       context.moveTo(a.x, a.y);
@@ -155,8 +188,8 @@ const Stage = (() => {
       return [a, b];
     }
 
-    function arrowLine(project, from, to, color, width) {
-      const ends = line(project, from, to, color, width);
+    function arrowLine(project, from, to, color, width, first) {
+      const ends = line(project, from, to, color, width, first);
       if (!ends) return;
       const [a, b] = ends;
       const length = Math.hypot(b.x - a.x, b.y - a.y);
@@ -187,6 +220,19 @@ const Stage = (() => {
       });
     }
 
+    /** Draws the groups that are compact in this view; one that is spread over the picture is no crowd. */
+    function paintGlows(project) {
+      const side = Math.min(size.width, size.height);
+      const seen = crowds.map(({ name, group, members }) => ({ name, group, places: members.map(({ at }) => project(at)) }));
+      const fitted = seen.filter(({ places }) => !places.includes(null)).map(({ places, ...crowd }) => ({ ...crowd, glow: Glow.of(places, Math.min(CROWD_RIM, CROWD_RIM_SHARE * side)) }));
+      glows = fitted.filter(({ glow }) => glow.long <= CROWD_SPREAD * side);
+      glows.forEach(({ group, glow }) => Glow.paint(context, glow, Colors.group(group)));
+    }
+
+    /** Names the glows in capitals, beside their rims. */
+    const crowdNames = () =>
+      glows.map(({ name, group, glow: { x, y, rim } }) => ({ x, y, depth: 0, radius: rim, label: name.toUpperCase(), color: Colors.group(group), priority: 2, isCrowd: true }));
+
     /** Draws the stage cell's lines between words, at their static points. */
     function cellLines(project) {
       for (const pair of state.lines) {
@@ -198,7 +244,7 @@ const Stage = (() => {
     /** Returns arrows to the goals: minus the gradient of each goal's loss, half the squared distance, at the word's contextual point. */
     function goals() {
       // Goals appear as the words arrive at their contextual points.
-      const time = Math.max(actions.placeNow() - actions.end + 1, 0);
+      const time = shareOf();
       const found = state.goals.map(([from, to]) => {
         const token = time > 0 && scene.tokens.find(({ word }) => data.vocabulary[word] === from);
         if (!token) return null;
@@ -234,33 +280,50 @@ const Stage = (() => {
       });
     }
 
+    /** Returns the head that is walked through, if it is one of the shown layer and of the sentence. */
+    function walkedHead() {
+      const head = state.pass.heads[state.head];
+      return state.isWalked && head && head.step.number === layer() && !head.step.isOfSource ? head : null;
+    }
+
+    /** Returns the positions of the walk's word and of the words at which it looks most; null where all count alike. */
+    function partners() {
+      const head = walkedHead();
+      if (!head || within() === 0 || within() === state.last || head.step.config.attends_to === "source") return null;
+      return new Set([state.query, ...Engine.order(Engine.row(head.weights, state.query)).slice(0, PARTNERS)]);
+    }
+
     /** Draws the walk of the chosen word: lines to its keys, and then their contributions, tip to tail. */
     function walk(project) {
-      if (!state.isWalked) return;
-      const step = within();
-      const head = state.pass.heads[state.head];
-      if (!head || head.step.number !== layer() || head.step.isOfSource) return;
+      const head = walkedHead();
+      if (!head) return;
+      const share = (index) => Math.min(Math.max(within() - index + 1, 0), 1);
+      // Scores and weights come of the query; what is mixed are values.
+      const hue = Colors.of(share(5) > 0 ? "value" : "query");
       const token = scene.tokens[state.query];
       const here = token.stops[layer()];
       const isSource = head.step.config.attends_to === "source";
       const placeOfKey = (j) => (isSource ? scene.sources[j].at : scene.tokens[j].stops[layer()]);
-      const share = (index) => Math.min(Math.max(step - index + 1, 0), 1);
       const weights = Engine.row(head.weights, state.query);
       const scores = Engine.row(head.scores, state.query);
-      context.globalAlpha = share(2) * (1 - 0.75 * share(6));
+      const near = partners();
+      const opacity = share(2) * (1 - QUIET * share(6));
       if (share(2) > 0) {
         weights.forEach((weight, j) => {
           if ((!isSource && j === state.query) || (scores[j] === -Infinity && share(3) === 1)) return;
-          line(project, placeOfKey(j), here, Colors.head(state.head - head.step.firstHead), LINE + WEIGHT_WIDTH * weight * share(4));
+          context.globalAlpha = opacity * (!near || near.has(j) ? 1 : 1 - QUIET);
+          line(project, placeOfKey(j), here, hue, LINE + WEIGHT_WIDTH * weight * share(4));
         });
       }
       context.globalAlpha = 1;
-      if (share(6) > 0 && head.moved) {
+      if (share(6) > 0 && (head.moved || head.arrows)) {
         // The arrows start at the word, or at zero if the block has no residual connection.
         let from = head.step.config.residual ? here : point(zero);
         head.step.heads.forEach((own, h) => {
-          for (let j = 0; j < weights.length; j++) {
-            const moved = arrow(Engine.arrow(head.step, own, state.query, j)).map((x) => x * share(6));
+          // A page that computes nothing has one arrow of each head, and not one of each key.
+          const parts = own.arrows ? [Engine.row(own.arrows, state.query)] : [...weights.keys()].map((j) => Engine.arrow(head.step, own, state.query, j));
+          for (const part of parts) {
+            const moved = arrow(part).map((x) => x * share(6));
             const to = from.map((x, axis) => x + moved[axis]);
             arrowLine(project, from, to, Colors.head(h), 2.2);
             from = to;
@@ -278,7 +341,9 @@ const Stage = (() => {
         if (!at) continue;
         const isRing = scene.inSentence.has(word.index);
         const isQuiet = word.group === null && !isRing && !isSmall;
-        const color = isRing ? Colors.token(word.group) : isQuiet ? Colors.faint(Colors.of("word")) : Colors.word(word.group);
+        const color = isRing ? Colors.token(word.group) : isQuiet ? Colors.faint(Colors.of("word"), QUIET) : Colors.word(word.group);
+        // A glow with its name stands for its words.
+        const isNamed = !isSmall && glows.some(({ group }) => group === word.group);
         all.push({
           ...at,
           word: word.index,
@@ -286,9 +351,10 @@ const Stage = (() => {
           color: isLitWord(word) ? color : Colors.faint(color),
           radius: Math.max((isRing ? TOKEN_RADIUS : isQuiet ? QUIET_RADIUS : WORD_RADIUS) * at.scale, LEAST_RADIUS),
           isRing,
-          priority: isRing ? Infinity : isLitWord(word) && state.lit.length > 0 ? 2 : word.group !== null ? 4 : isSmall ? 5 : Infinity,
+          priority: isRing ? Infinity : isLitWord(word) && state.lit.length > 0 ? 2 : word.group !== null && !isNamed ? 4 : isSmall ? 5 : Infinity,
         });
       }
+      const near = partners();
       for (const token of scene.tokens) {
         if (token.ghost) {
           const at = project(token.ghost);
@@ -296,7 +362,8 @@ const Stage = (() => {
         }
         const at = project(placeOf(token));
         if (!at) continue;
-        const color = Colors.token(token.group);
+        const isQuiet = near && !near.has(token.position);
+        const color = isQuiet ? Colors.faint(tokenColor(token, 0), QUIET) : tokenColor(token, shareOf());
         all.push({
           ...at,
           word: token.word === null ? undefined : token.word,
@@ -386,10 +453,11 @@ const Stage = (() => {
       data.projection.names.slice(0, data.projection.shares.length).forEach((name, axis) => {
         const ends = data.projection.ends[axis];
         const percent = `${Math.round(data.projection.shares[axis] * 100)} %`;
+        const isNamed = (end) => glows.some(({ name }) => name === end);
         const tips = ends ? [[-1, ends[0]], [1, `${ends[1]} ${percent}`]] : [[1, `${name} ${percent}`]];
         for (const [sign, text] of tips) {
           const at = project([0, 1, 2].map((i) => (i === axis ? sign : 0)));
-          if (!at) continue;
+          if (!at || (ends && ends.every(isNamed))) continue;
           const width = context.measureText(text).width;
           const left = Math.min(Math.max(at.x - width / 2, 2), size.width - width - 2);
           const box = [left, at.y - LINE_HEIGHT - 2, left + width, at.y - 2];
@@ -407,17 +475,18 @@ const Stage = (() => {
       context.fillRect(0, 0, width, height);
       context.font = FONT;
       context.textBaseline = "alphabetic";
+      paintGlows(project);
       space(project);
       cellLines(project);
       for (const token of scene.tokens) {
         if (state.isWalked || !isLitToken(token)) continue;
-        arrowLine(project, token.start, placeOf(token), Colors.token(token.group), 2);
+        arrowLine(project, token.start, placeOf(token), tokenColor(token, shareOf()), 3, tokenColor(token, 0));
       }
       walk(project);
       goalArrows(project);
       drawn = marks(project);
       drawn.forEach(paint);
-      names([...goalNames(project), ...drawn], project);
+      names([...goalNames(project), ...crowdNames(), ...drawn], project);
     }
 
     function request() {
@@ -618,7 +687,8 @@ const Stage = (() => {
         const at = ({ x, y }) => [x, y];
         const tokens = drawn.filter((mark) => mark.position !== undefined).sort((a, b) => a.position - b.position);
         const table = drawn.filter((mark) => mark.position === undefined && !mark.isDashed).sort((a, b) => a.word - b.word);
-        return { width: size.width, height: size.height, tokens: tokens.map(at), words: table.map(at), goals: goals().map(({ label }) => label) };
+        const reached = scene.tokens.map((token) => token.reached);
+        return { width: size.width, height: size.height, tokens: tokens.map(at), words: table.map(at), goals: goals().map(({ label }) => label), glows: glows.map(({ name }) => name), reached };
       },
     };
   }

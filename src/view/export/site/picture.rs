@@ -1,0 +1,235 @@
+//! The pictures of the front page, as vector graphics that move: the opening picture of each lesson, and the sentence whose word
+//! has two meanings.
+
+use std::fmt::Write as _;
+
+use crate::export::escaped;
+use crate::view_model::ellipse::{END, Ellipse, LINE, MIDDLE, RIM};
+use crate::view_model::pictures::{Sketch, SketchArc, SketchMove};
+
+/// The number of group colours; further groups repeat them.
+const HUES: usize = 8;
+/// The radius of a word's dot and of the end of a move, and the length of an arrow's head.
+const DOT: f32 = 1.7;
+const END_DOT: f32 = 4.2;
+const HEAD: f32 = 9.0;
+/// How far the tip of an arrow's head is from the middle of the dot that it touches.
+const TIP: f32 = 3.0;
+/// The width of a letter, on average, as a share of the text's size; for places that names may take.
+const LETTER: f32 = 0.56;
+
+/// The size of a picture, in its own units.
+#[derive(Clone, Copy)]
+pub(super) struct Frame {
+    half: [f32; 2],
+    /// The size of names.
+    text: f32,
+}
+
+/// The picture on a card, and the one at the beginning of the page.
+pub(super) const CARD: Frame = Frame { half: [190.0, 112.0], text: 15.0 };
+pub(super) const HERO: Frame = Frame { half: [380.0, 132.0], text: 16.0 };
+/// The share of a frame that the points take, beside the names.
+const INNER: [f32; 2] = [0.82, 0.76];
+
+/// Returns the gradients of all glows, which the pictures of the page share.
+pub(super) fn gradients() -> String {
+    /// The number of stops that approximate the glow, as on the program's stage.
+    const RINGS: usize = 8;
+    let mut text = String::from("<svg width=\"0\" height=\"0\" aria-hidden=\"true\"><defs>");
+    for hue in 0..HUES {
+        let _ = write!(text, "<radialGradient id=\"glow-{hue}\">");
+        for ring in 0..=RINGS {
+            let share = ring as f32 / RINGS as f32;
+            let opacity = MIDDLE * (1.0 - share * share).powi(2);
+            let _ = write!(
+                text,
+                "<stop offset=\"{share}\" stop-color=\"var(--group-{hue})\" stop-opacity=\"{opacity:.3}\"/>"
+            );
+        }
+        text.push_str("</radialGradient>");
+    }
+    text.push_str("</defs></svg>\n");
+    text
+}
+
+/// Returns a lesson's opening picture: its groups as glows, and each highlighted word on its way, which moves.
+pub(super) fn svg(sketch: &Sketch, frame: Frame) -> String {
+    let Frame { half: [width, height], text: size } = frame;
+    let half = [width * INNER[0], height * INNER[1]];
+    let at = |[x, y]: [f32; 2]| [x * half[0], -y * half[1]];
+    let view = format!("{} {} {} {}", -width, -height, 2.0 * width, 2.0 * height);
+    let mut text = format!("<svg viewBox=\"{view}\" style=\"font-size:{size}px\" aria-hidden=\"true\">");
+    let glows = sketch.glows(half, size);
+    glows.iter().for_each(|(group, ellipse)| glow(*group, ellipse, &mut text));
+    for (place, group) in &sketch.dots {
+        let [x, y] = at(*place);
+        let _ = write!(text, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{DOT}\"{}/>", class_of(*group));
+    }
+    let mut names = Names { frame, taken: Vec::new() };
+    for way in &sketch.moves {
+        let [start, end] = [way.start, way.end].map(at);
+        names.taken.extend([around(start, END_DOT), around(end, END_DOT)]);
+    }
+    for way in &sketch.moves {
+        let [start, end] = [way.start, way.end].map(at);
+        arrow(way, sketch.reached(way), [start, end], &mut names, &mut text);
+    }
+    for (name, place, group) in &sketch.crowds {
+        let rim = glows.iter().find(|(of, _)| of == group).map_or(0.0, |(_, ellipse)| RIM * ellipse.deviations[0]);
+        let name = name.to_uppercase();
+        if let Some([x, y]) = names.place(&name, at(*place), rim.max(END_DOT) + size / 2.0) {
+            let _ = write!(
+                text,
+                "<text class=\"crowd g{}\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>",
+                group % HUES,
+                escaped(&name)
+            );
+        }
+    }
+    text.push_str("</svg>");
+    text
+}
+
+fn class_of(group: Option<usize>) -> String {
+    group.map_or_else(String::new, |group| format!(" class=\"g{}\"", group % HUES))
+}
+
+fn glow(group: usize, ellipse: &Ellipse, text: &mut String) {
+    let ([x, y], [long, short]) = (ellipse.middle, ellipse.deviations);
+    let (turn, hue) = (ellipse.angle.to_degrees(), group % HUES);
+    let place = format!("transform=\"translate({x:.1} {y:.1}) rotate({turn:.1})\"");
+    for (reach, look) in
+        [(END, format!("fill=\"url(#glow-{hue})\"")), (RIM, format!("class=\"rim g{hue}\" stroke-opacity=\"{LINE}\""))]
+    {
+        let (rx, ry) = (long * reach, short * reach);
+        let _ = write!(text, "<ellipse {place} rx=\"{rx:.1}\" ry=\"{ry:.1}\" {look}/>");
+    }
+}
+
+/// Adds the move of a word: a line that grows, and its end with an arrow's head and the name, which moves along.
+fn arrow(way: &SketchMove, reached: Option<usize>, [start, end]: [[f32; 2]; 2], names: &mut Names, text: &mut String) {
+    let ([x, y], [to_x, to_y]) = (start, end);
+    let length = (to_x - x).hypot(to_y - y);
+    let hue = class_of(reached);
+    let _ = write!(text, "<circle class=\"left\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{END_DOT}\"/>");
+    let _ = write!(
+        text,
+        "<g{hue}><line class=\"way\" pathLength=\"1\" x1=\"{x:.1}\" y1=\"{y:.1}\" x2=\"{to_x:.1}\" y2=\"{to_y:.1}\"/>"
+    );
+    let _ = write!(text, "<g class=\"go\" style=\"--x:{:.1}px;--y:{:.1}px\">", x - to_x, y - to_y);
+    let _ = write!(text, "<circle class=\"end\" cx=\"{to_x:.1}\" cy=\"{to_y:.1}\" r=\"{END_DOT}\"/>");
+    if length > HEAD {
+        let turn = (to_y - y).atan2(to_x - x).to_degrees();
+        let _ = write!(
+            text,
+            "<path class=\"end\" d=\"M-{TIP} 0 l-{HEAD} {side} v-{HEAD} z\" transform=\"translate({to_x:.1} {to_y:.1}) rotate({turn:.1})\"/>",
+            side = HEAD / 2.0
+        );
+    }
+    if let Some([x, y]) = names.place(&way.label, end, END_DOT + HEAD) {
+        let _ = write!(text, "<text x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", escaped(&way.label));
+    }
+    text.push_str("</g></g>");
+}
+
+/// Left, top, right and bottom.
+type Area = [f32; 4];
+
+fn around([x, y]: [f32; 2], radius: f32) -> Area {
+    [x - radius, y - radius, x + radius, y + radius]
+}
+
+/// The places of names so far, which keep clear of each other.
+struct Names {
+    frame: Frame,
+    taken: Vec<Area>,
+}
+
+impl Names {
+    /// Returns where the middle of a name's line begins to be written: beside a point, where the picture has room; `None` without.
+    fn place(&mut self, name: &str, [x, y]: [f32; 2], away: f32) -> Option<[f32; 2]> {
+        let Frame { half: [width, height], text } = self.frame;
+        let side = name.chars().count() as f32 * LETTER * text / 2.0 + away;
+        let up = text / 2.0 + away;
+        let outward = x.signum();
+        let sides = [[outward * side, 0.0], [0.0, -up], [0.0, up], [-outward * side, 0.0]];
+        let areas = sides.map(|[right, down]| {
+            let half = (side - away, text / 2.0);
+            ([x + right, y + down], [x + right - half.0, y + down - half.1, x + right + half.0, y + down + half.1])
+        });
+        let is_free = |[left, top, right, bottom]: &Area| {
+            let is_inside = *left >= -width && *right <= width && *top >= -height && *bottom <= height;
+            is_inside
+                && !self
+                    .taken
+                    .iter()
+                    .any(|other| *left < other[2] && *right > other[0] && *top < other[3] && *bottom > other[1])
+        };
+        let (place, area) = areas.into_iter().find(|(_, area)| is_free(area))?;
+        self.taken.push(area);
+        Some(place)
+    }
+}
+
+/// The size of a sentence's words, the gap between two, and the height of the arcs above them.
+const WORD: f32 = 40.0;
+const GAP: f32 = 12.0;
+const ARCS: f32 = 70.0;
+
+/// Returns the sentence in a line, and above it where the words that move look, in the hues of the groups that they reach.
+pub(super) fn sentence(sketch: &Sketch) -> String {
+    let widths: Vec<f32> = sketch.sentence.iter().map(|word| word.chars().map(letter).sum::<f32>() * WORD).collect();
+    let width: f32 = widths.iter().map(|width| width + GAP).sum();
+    let lefts = widths.iter().scan(GAP / 2.0, |next, width| {
+        let left = *next;
+        *next += width + GAP;
+        Some(left)
+    });
+    let lefts: Vec<f32> = lefts.collect();
+    let middle = |word: usize| Some(lefts.get(word)? + widths.get(word)? / 2.0);
+    let (base, height) = (ARCS + WORD, ARCS + 1.35 * WORD);
+    let mut text = format!(
+        "<svg class=\"sentence\" viewBox=\"0 0 {width:.0} {height:.0}\" style=\"font-size:{WORD}px;max-width:{width:.0}px\" aria-hidden=\"true\">"
+    );
+    for arc in &sketch.arcs {
+        if let (Some(from), Some(to)) = (middle(arc.query), middle(arc.key)) {
+            text.push_str(&arc_path(arc, [from, to], width));
+        }
+    }
+    for (at, (word, (left, width))) in sketch.sentence.iter().zip(lefts.iter().zip(&widths)).enumerate() {
+        let group = sketch.arcs.iter().find(|arc| arc.query == at).and_then(|arc| arc.group);
+        let (class, word) = (class_of(group), escaped(word));
+        let _ = write!(text, "<text{class} x=\"{left:.0}\" y=\"{base}\" textLength=\"{width:.0}\">{word}</text>");
+    }
+    text.push_str("</svg>");
+    text
+}
+
+/// Returns an arc between the middles of two words, in a sentence of this width.
+fn arc_path(arc: &SketchArc, [from, to]: [f32; 2], width: f32) -> String {
+    /// The height of the arc between neighbours, as a share of that of the widest.
+    const LEAST: f32 = 0.34;
+    /// The height of the middle of a curve, as a share of that of its control points.
+    const BULGE: f32 = 0.75;
+    /// The width of an arc of weight 0, and what a weight of 1 adds.
+    const WIDTH: (f32, f32) = (0.6, 10.0);
+    let top = ARCS + GAP / 2.0;
+    let up = top - ARCS * (LEAST + (1.0 - LEAST) * ((to - from).abs() / width).sqrt()) / BULGE;
+    let (class, thick, opacity) = (class_of(arc.group), WIDTH.0 + WIDTH.1 * arc.weight, arc.weight.sqrt());
+    format!(
+        "<path{class} d=\"M{from:.0} {top} C{from:.0} {up:.0} {to:.0} {up:.0} {to:.0} {top}\" stroke-width=\"{thick:.1}\" \
+         stroke-opacity=\"{opacity:.2}\"/>"
+    )
+}
+
+/// Returns the width of a letter as a share of the text's size. The browser stretches a word to the sum, which only has to be
+/// near the truth.
+fn letter(letter: char) -> f32 {
+    match letter {
+        'i' | 'j' | 'l' | '.' | ',' | '\'' | '!' => 0.28,
+        'f' | 't' | 'r' | '₁' | '₂' | '₃' => 0.39,
+        'm' | 'w' | 'M' | 'W' => 0.86,
+        _ => 0.6,
+    }
+}

@@ -22,6 +22,7 @@ pub const MODEL: &str = "depth";
 /// use.
 const FILES: &[(&str, &[u8])] = files![
     "apple.ron",
+    "assistant.ron",
     "bank.ron",
     "block.ron",
     "cross_attention.ron",
@@ -44,9 +45,11 @@ const FILES: &[(&str, &[u8])] = files![
     "it.ron",
     "layers.ron",
     "masks.ron",
+    "memory.ron",
     "next_word.ron",
     "now.ron",
     "order.ron",
+    "pieces.ron",
     "qkv.ron",
     "questions.ron",
     "scaling.ron",

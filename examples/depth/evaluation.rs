@@ -41,20 +41,19 @@ pub fn by_cell(most: usize, seed: u64) -> [(Kind, ByCell); Kind::ALL.len()] {
     kinds
 }
 
+/// The columns of a table of sentences with insertions: one insertion, and two.
+pub const INSERTED: [&str; 2] = ["one insertion", "two insertions"];
+
 /// Draws sentences with one or two insertions in combinations that training never had, for each kind and each insertion.
 pub fn varied(draws: usize, seed: u64) -> [(Kind, ByCell); Kind::ALL.len()] {
     let rng = &mut stream(seed, Stream::Perturbation);
     let mut kinds = Kind::ALL.map(|kind| (kind, ByCell::new()));
     for sentence in std::iter::repeat_with(|| grammar::varied_sentence(rng)).take(draws) {
-        let column = match sentence.inserted.len() {
-            1 => "one insertion",
-            2 => "two insertions",
-            _ => continue,
-        };
+        let Some(column) = sentence.inserted.len().checked_sub(1).and_then(|more| INSERTED.get(more)) else { continue };
         let Some(question) = sentence.question.as_ref().filter(|_| sentence.is_new_combination) else { continue };
         let Some((_, cells)) = kinds.iter_mut().find(|(kind, _)| *kind == question.kind) else { continue };
         for row in &sentence.inserted {
-            let cell = Cell { row: row.clone(), column: column.to_owned() };
+            let cell = Cell { row: row.clone(), column: (*column).to_owned() };
             cells.entry(cell).or_default().push(sentence.clone());
         }
     }

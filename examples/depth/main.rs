@@ -1,15 +1,15 @@
 //! Makes the small models of the course from scratch: draws sentences of a [`grammar`], learns word pieces, trains, and
-//! writes a folder. The encoder, in BERT's form, predicts hidden words in sentences of a fixed frame; the writer, in
-//! Llama's form, predicts the next piece of [`stories`]; the translator, in T5's form, writes the [`translation`] of a
-//! sentence. A further model, which does not come with the course, is an encoder in EuroBERT's form that reads sentences
-//! with [`insertions`].
+//! writes a folder. The encoder, in EuroBERT's form, predicts hidden words in sentences with [`insertions`]; the encoder of a
+//! fixed frame, in BERT's form, in sentences without; the writer, in Llama's form, predicts the next piece of [`stories`]; and
+//! the translator, in T5's form, writes the [`translation`] of a sentence.
 //!
 //! ```text
 //! cargo run --release --no-default-features --example depth -- make lessons/depth
-//! cargo run --release --no-default-features --example depth -- make-varied FOLDER
+//! cargo run --release --no-default-features --example depth -- make-frame lessons/frame
 //! cargo run --release --no-default-features --example depth -- make-writer lessons/writer
 //! cargo run --release --no-default-features --example depth -- make-translator lessons/translator
 //! cargo run --release --no-default-features --example depth -- evaluate lessons/depth
+//! cargo run --release --no-default-features --example depth -- evaluate lessons/frame
 //! cargo run --release --no-default-features --example depth -- evaluate lessons/writer
 //! cargo run --release --no-default-features --example depth -- evaluate lessons/translator
 //! ```
@@ -45,7 +45,7 @@ use attune_engine::pretrained::folder::{TOKENIZER, files_with};
 use attune_engine::pretrained::tokenizer::write::{NewTokenizer, PADDING, STOP};
 use attune_engine::pretrained::tokenizer::{Tokenizer, TokenizerFiles};
 use attune_engine::pretrained::{Config, Family, load};
-use evaluation::{Asked, table};
+use evaluation::{Asked, INSERTED, table};
 use grammar::Kind;
 use translating::Translated;
 
@@ -60,8 +60,8 @@ const ENCODER_POSITIONS: usize = 128;
 const SENTENCES: usize = 300;
 /// The number of sentences for each cell of a table.
 const OF_A_CELL: usize = 50;
-/// The number of sentences with insertions that are drawn for an evaluation; one in seven or so is asked.
-const VARIED: usize = 20_000;
+/// The number of sentences with insertions that are drawn for an evaluation; one in fourteen or so is asked.
+const VARIED: usize = 40_000;
 
 /// The result of a command.
 type Done = Result<(), Box<dyn Error>>;
@@ -71,10 +71,10 @@ fn main() -> Done {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments[..] {
         ["make", folder, ref options @ ..] => {
-            frame(Path::new(folder), Options::read(options, training::FRAME_STEPS)?)
-        }
-        ["make-varied", folder, ref options @ ..] => {
             encoder(Path::new(folder), Options::read(options, training::ENCODER_STEPS)?)
+        }
+        ["make-frame", folder, ref options @ ..] => {
+            frame(Path::new(folder), Options::read(options, training::FRAME_STEPS)?)
         }
         ["make-writer", folder, ref options @ ..] => {
             writer(Path::new(folder), Options::read(options, training::WRITER_STEPS)?)
@@ -88,7 +88,7 @@ fn main() -> Done {
         ["texts", count] => print(count, |rng| stories::text(rng).text()),
         ["translations", count] => print(count, |rng| translation::sentence(rng).text()),
         _ => Err(
-            "expected `make FOLDER`, `make-varied FOLDER`, `make-writer FOLDER` or `make-translator FOLDER`, each with \
+            "expected `make FOLDER`, `make-frame FOLDER`, `make-writer FOLDER` or `make-translator FOLDER`, each with \
             `--steps N` or `--seed N`; `evaluate FOLDER`; `sentences N`, `varied N`, `texts N` or `translations N`"
                 .into(),
         ),
@@ -140,12 +140,21 @@ fn evaluate(folder: &Path) -> Done {
 
 /// Prints tables for the last layer, and the results of each layer.
 fn evaluate_encoder(asked: &Asked<'_>) {
+    let mut lines = String::new();
     for (kind, sentences) in evaluation::by_cell(OF_A_CELL, SEED) {
-        println!("{kind:?}\n\n{}", table(&asked.cells(&sentences)));
+        let cells = asked.cells(&sentences);
+        println!("{kind:?}\n\n{}", table(&cells));
+        lines += &summary(&format!("{kind:?}"), cells.values());
     }
     for (kind, sentences) in evaluation::varied(VARIED, SEED) {
-        println!("{kind:?} with insertions\n\n{}", table(&asked.cells(&sentences)));
+        let cells = asked.cells(&sentences);
+        println!("{kind:?} with insertions\n\n{}", table(&cells));
+        for column in INSERTED {
+            let of_column = cells.iter().filter(|(cell, _)| cell.column == column);
+            lines += &summary(&format!("{kind:?}, {column}"), of_column.map(|(_, share)| share));
+        }
     }
+    println!("| | cells | sentences | right |\n|---|---|---|---|\n{lines}");
     for kind in Kind::ALL {
         let sentences = evaluation::sentences(kind, SENTENCES, SEED);
         let told = |shares: Vec<f64>| shares.iter().map(|share| format!("{share:.2}")).collect::<Vec<_>>().join(" ");
@@ -154,6 +163,15 @@ fn evaluate_encoder(asked: &Asked<'_>) {
             println!("the nearest has the same sense: {}", told(asked.senses(&sentences)));
         }
     }
+}
+
+/// Returns a line of a table in Markdown with the numbers of cells and of sentences, and the share of correct answers.
+fn summary<'a>(name: &str, cells: impl Iterator<Item = &'a (f64, usize)>) -> String {
+    let (mut count, mut sentences, mut right) = (0, 0, 0.0);
+    for (share, of_cell) in cells {
+        (count, sentences, right) = (count + 1, sentences + of_cell, right + share * *of_cell as f64);
+    }
+    format!("| {name} | {count} | {sentences} | {:.1} % |\n", 100.0 * right / sentences as f64)
 }
 
 /// Prints tables of the next word, of repeated names, and of the heads that attend to the first token.
@@ -273,14 +291,15 @@ fn translator(folder: &Path, Options { steps, seed }: Options) -> Done {
     make(folder, &config, &written, |tokenizer| training::translator(&config, tokenizer, seed, steps))
 }
 
-/// Returns the configuration of an encoder with the writer's architecture, without a causal mask.
+/// Returns the configuration of an encoder with the writer's architecture, without a causal mask, and with keys and values for
+/// each head.
 fn encoder_config(vocabulary: usize) -> String {
     serde_json::json!({
         "model_type": "eurobert",
-        "hidden_size": 64,
-        "num_hidden_layers": 6,
+        "hidden_size": 128,
+        "num_hidden_layers": 4,
         "num_attention_heads": 4,
-        "intermediate_size": 128,
+        "intermediate_size": 256,
         "hidden_act": "silu",
         "rms_norm_eps": 1e-6,
         "max_position_embeddings": ENCODER_POSITIONS,

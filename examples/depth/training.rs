@@ -24,14 +24,14 @@ use super::grammar::{self, Sentence};
 use super::stories;
 use super::translation;
 
-pub const ENCODER_STEPS: usize = 13_000;
+pub const ENCODER_STEPS: usize = 8_000;
 pub const FRAME_STEPS: usize = 10_500;
 pub const WRITER_STEPS: usize = 8_000;
 pub const TRANSLATOR_STEPS: usize = 6_000;
 /// The number of sentences in a step.
 const BATCH: usize = 48;
 /// The largest learning rate of the encoder; the rate rises to it and then falls to 0.
-const ENCODER_RATE: f64 = 3e-3;
+const ENCODER_RATE: f64 = 2e-3;
 /// The largest learning rate of the encoder of a fixed frame, whose blocks are post-norm and bear no larger one.
 const FRAME_RATE: f64 = 1e-3;
 /// The largest learning rate of the writer.
@@ -46,9 +46,8 @@ const VECTOR_INIT: f64 = 0.1;
 const TIED_INIT: f64 = 1.0;
 /// The share of words to predict.
 const ASKED: f64 = 0.15;
-/// The share of the encoder's steps before sentences with pronouns become more frequent. What a pronoun stands for is
-/// learned last, and faster by a model that knows the words.
-const WITHOUT_MORE_PRONOUNS: f64 = 5.0 / 13.0;
+/// The share of words that the encoder has to predict beside a determined one: each of them hides what determines it.
+const ASKED_BESIDE: f64 = 0.05;
 /// The number of pieces of the longest sentence that the encoder reads in training.
 const ENCODER_LONGEST: usize = 64;
 /// The share of words to predict that are hidden.
@@ -62,29 +61,27 @@ const TWO_SENSES_SHOWN: f64 = 0.5;
 /// Returns the parameters of an encoder of sentences with insertions after this number of steps, in the shapes of the
 /// config. Segment embeddings are left out.
 pub fn encoder(config: &Config, tokenizer: &Tokenizer, seed: u64, steps: usize) -> Parameters<f32> {
-    let asking = Asking::new(config, tokenizer, 0.8);
-    let first = (steps as f64 * WITHOUT_MORE_PRONOUNS).round() as usize;
-    let schedule = |steps| Schedule { steps, rate: ENCODER_RATE, longest: ENCODER_LONGEST, vectors: VECTOR_INIT };
-    let begun = encoder_of(grammar::varied_sentence, &asking, seed, schedule(first), None);
-    encoder_of(grammar::sentence_with_pronoun, &asking, seed + 1, schedule(steps - first), Some(begun))
+    let asking = Asking { decided: 0.8, beside: ASKED_BESIDE, counted: 2, ..Asking::new(config, tokenizer) };
+    let schedule = Schedule { steps, rate: ENCODER_RATE, longest: ENCODER_LONGEST, vectors: VECTOR_INIT };
+    encoder_of(grammar::graded_sentence, &asking, seed, schedule)
 }
 
 /// Returns the parameters of an encoder of sentences of a fixed frame after this number of steps.
 pub fn frame(config: &Config, tokenizer: &Tokenizer, seed: u64, steps: usize) -> Parameters<f32> {
     let schedule = Schedule { steps, rate: FRAME_RATE, longest: config.positions(), vectors: VECTOR_INIT };
-    encoder_of(grammar::sentence, &Asking::new(config, tokenizer, 0.6), seed, schedule, None)
+    encoder_of(|rng, _| grammar::sentence(rng), &Asking::new(config, tokenizer), seed, schedule)
 }
 
+/// Trains an encoder on sentences that `sentence` draws, from the share of the training that is done.
 fn encoder_of(
-    sentence: fn(&mut Generator) -> Sentence,
+    sentence: fn(&mut Generator, f64) -> Sentence,
     asking: &Asking<'_>,
     seed: u64,
     schedule: Schedule,
-    begun: Option<Parameters<f32>>,
 ) -> Parameters<f32> {
     let mut masking = stream(seed, Stream::Masking);
-    train(asking.config, seed, schedule, begun, |batch, rng| {
-        let sentence = sentence(rng);
+    train(asking.config, seed, schedule, |batch, rng, done| {
+        let sentence = sentence(rng, done);
         if !sentence.is_kept_from_training() {
             asking.push(&sentence, schedule.longest, batch, &mut masking);
         }
@@ -94,7 +91,7 @@ fn encoder_of(
 /// Returns the parameters of a writer after this number of steps.
 pub fn writer(config: &Config, tokenizer: &Tokenizer, seed: u64, steps: usize) -> Parameters<f32> {
     let schedule = Schedule { steps, rate: WRITER_RATE, longest: config.positions(), vectors: VECTOR_INIT };
-    train(config, seed, schedule, None, |batch, rng| {
+    train(config, seed, schedule, |batch, rng, _| {
         let text = stories::text(rng);
         if text.is_kept_from_training {
             return;
@@ -121,7 +118,7 @@ pub fn translator(config: &Config, tokenizer: &Tokenizer, seed: u64, steps: usiz
     };
     let start = tokenizer.id_of(PADDING).map(|id| id as usize);
     let schedule = Schedule { steps, rate: TRANSLATOR_RATE, longest: translation::LONGEST, vectors: TIED_INIT };
-    train(config, seed, schedule, None, |batch, rng| {
+    train(config, seed, schedule, |batch, rng, _| {
         let pair = translation::sentence(rng);
         let (source, target) = (ids(pair.source.join(" ")), ids(pair.target.join(" ")));
         let first = batch.input.words.len();
@@ -144,14 +141,13 @@ struct Schedule {
     vectors: f64,
 }
 
-/// Returns the parameters after training, from those of an earlier training or from new ones. `push` draws a text and
-/// adds it with its questions, or leaves it out.
+/// Returns the parameters after training. `push` draws a text, for a model that has done a share of its training, and adds
+/// it with its questions, or leaves it out.
 fn train(
     config: &Config,
     seed: u64,
     Schedule { steps, rate, longest, vectors }: Schedule,
-    begun: Option<Parameters<f32>>,
-    mut push: impl FnMut(&mut Batch, &mut Generator),
+    mut push: impl FnMut(&mut Batch, &mut Generator, f64),
 ) -> Parameters<f32> {
     let read = architecture(config, config.architecture.readout);
     let architecture = Architecture { train_embedding: true, segments: None, ..read };
@@ -161,7 +157,6 @@ fn train(
     let model = AttentionModel::new(architecture, Arc::new(words.into()), classes);
     let mut parameters = model.init(seed);
     parameters.values_of_mut(TensorName::Positions).iter_mut().for_each(|place| *place = of_size(VECTOR_INIT, rng));
-    let mut parameters = begun.unwrap_or(parameters);
     let decay = OptimiserConfig { weight_decay: WEIGHT_DECAY, ..OptimiserConfig::adam(rate) };
     let mut optimiser = Optimiser::new(decay, &parameters);
 
@@ -175,7 +170,8 @@ fn train(
     for step in 1..=steps {
         batch.clear();
         while batch.input.rows.count() < BATCH {
-            push(&mut batch, &mut sentences);
+            let pushed = (step - 1) * BATCH + batch.input.rows.count();
+            push(&mut batch, &mut sentences, pushed as f64 / (steps * BATCH) as f64);
         }
         optimiser.set_learning_rate(rate * share(step, steps));
         let loss = model_forward(&model, &parameters, &batch, &mut workspace);
@@ -210,12 +206,16 @@ struct Asking<'a> {
     config: &'a Config,
     /// The share of sentences in which the determined word is to be predicted.
     decided: f64,
+    /// The share of the other words to predict in such a sentence.
+    beside: f64,
+    /// The number of times that a determined word counts.
+    counted: usize,
 }
 
 impl<'a> Asking<'a> {
-    fn new(config: &'a Config, tokenizer: &'a Tokenizer, decided: f64) -> Self {
+    fn new(config: &'a Config, tokenizer: &'a Tokenizer) -> Self {
         let mask = tokenizer.id_of(MASK).expect("an encoder has one") as usize;
-        Self { tokenizer, mask, config, decided }
+        Self { tokenizer, mask, config, decided: 0.6, beside: ASKED, counted: 1 }
     }
 
     /// Adds a sentence with questions about some of its words, if it is not too long.
@@ -227,9 +227,10 @@ impl<'a> Asking<'a> {
         let count = sentence.words.len();
         let decided = sentence.question.as_ref().map(|question| question.at);
         let decided = decided.filter(|_| rng.random_bool(self.decided));
+        let asked = if decided.is_some() { self.beside } else { ASKED };
         let certain = decided.unwrap_or_else(|| rng.random_range(0..count));
         let ways: Vec<Option<f64>> = (0..count)
-            .map(|word| (word == certain || rng.random_bool(ASKED)).then(|| rng.random_range(0.0..1.0)))
+            .map(|word| (word == certain || rng.random_bool(asked)).then(|| rng.random_range(0.0..1.0)))
             .collect();
         let stand_in = sentence.question.as_ref().and_then(|question| {
             let (word, _) = question.sense.filter(|(word, _)| *word != sentence.words[question.at])?;
@@ -243,7 +244,8 @@ impl<'a> Asking<'a> {
             let shown = match piece.word.and_then(|word| ways[word]) {
                 None => id,
                 Some(way) => {
-                    batch.targets.push((start + row, id));
+                    let times = if piece.word == decided { self.counted } else { 1 };
+                    batch.targets.extend(std::iter::repeat_n((start + row, id), times));
                     if let Some((_, id)) = stand_in.filter(|(word, _)| Some(*word) == piece.word) {
                         id
                     } else if way < HIDDEN {

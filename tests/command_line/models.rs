@@ -87,6 +87,18 @@ fn a_small_vocabulary_is_begun_with_its_own_words() {
 }
 
 #[test]
+fn the_encoder_of_the_course_leaves_its_lesson_as_it_came() {
+    let folder = Folder::new("encoder-as-it-came");
+    let out = folder.join("model").display().to_string();
+    let lesson = at("lessons/encoder.ron").display().to_string();
+    ended(said(&["export", &lesson, "--to", "checkpoint", "-o", &out]), 0, "EuroBERT: 4 layers of 4 heads, 128 wide");
+    for name in ["config.json", "model.safetensors"] {
+        let bytes = fs::read(folder.join("model").join(name)).expect("a file");
+        assert!(bytes == fs::read(at("lessons/depth").join(name)).expect("a file"), "{name}");
+    }
+}
+
+#[test]
 fn every_command_says_why_and_runs() {
     let small = [8, 2, 2, 8, 512, 20];
     for (sizes, tokenizer, why) in [

@@ -1,11 +1,14 @@
 //! The live page, opened in a browser: its numbers are the program's, and nothing in a lesson becomes more than text.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use attune_core::kernel::command::{InterventionCommand, SentenceCommand, WeightCommand};
+use attune_core::kernel::notebook::runs::TriedAnswer;
+use attune_core::kernel::notebook::snapshot::Verdict;
 use attune_core::kernel::{Command, Kernel, Snapshot};
-use attune_core::lesson::cells::{Bind, CellKind};
-use attune_engine::numerics::attention::{Edge, HeadMode};
+use attune_core::lesson::cells::{Bind, Cell, CellKind, Slider};
+use attune_engine::numerics::attention::{Edge, HeadMode, Mask};
 use attune_engine::numerics::model::activations::Patch;
 use attune_engine::numerics::params::{TensorId, TensorName};
 use attune_engine::panics;
@@ -429,5 +432,102 @@ fn exercises_without_code_are_checked_in_the_page() {
         let is_solved = address.contains('#').to_string();
         let verdicts = answer.as_array().unwrap_or_else(|| panic!("{address}: {answer}"));
         assert!(!verdicts.is_empty() && verdicts.iter().any(|found| *found == *is_solved), "{address}: {answer}");
+    }
+}
+
+/// The slider of a cell, with the positions to which a learner can move it: a mask is off or on.
+fn positions(cell: &Cell) -> Option<(&Slider, Vec<f64>)> {
+    /// As many as a slider without steps has in this test.
+    const PARTS: f64 = 40.0;
+    let CellKind::Slider(slider) = &cell.kind else { return None };
+    let (least, most) = if slider.bind == Bind::Mask { (0.0, 1.0) } else { slider.range };
+    let step = if slider.bind == Bind::Mask { 1.0 } else { slider.step.unwrap_or((most - least) / PARTS) };
+    let count = ((most - least) / step).round() as u32;
+    Some((slider, (0..=count).map(|place| least + f64::from(place) * step).collect()))
+}
+
+/// The command of a slider at a position; `None` where it changes no model.
+fn moved(bind: &Bind, to: f64) -> Option<Command> {
+    let intervene = |change| Some(Command::Interventions(change));
+    match *bind {
+        Bind::Temperature => intervene(InterventionCommand::SetTemperature(Some(to))),
+        Bind::Mask => intervene(InterventionCommand::SetMask(Some(if to == 0.0 { Mask::None } else { Mask::Causal }))),
+        Bind::Weight { tensor, row, col } => {
+            Some(Command::Weights(WeightCommand::Set { tensor, row, col, value: to as f32 }))
+        }
+        Bind::Time | Bind::Variable(_) => None,
+    }
+}
+
+/// Whether each exercise without code is right in the model of a kernel.
+fn verdicts(kernel: &Kernel) -> Vec<bool> {
+    let snapshot = kernel.snapshot();
+    let without_code = |cell: &&Cell| matches!(&cell.kind, CellKind::Exercise(exercise) if exercise.start.is_none());
+    let is_right = |cell: &Cell| {
+        let tried = kernel.try_exercise(&cell.id, TriedAnswer::Start).expect("it is tried");
+        matches!(tried.verdict, Some(Verdict::Exercise { is_right: true, .. }))
+    };
+    snapshot.lesson.cells.iter().filter(without_code).map(is_right).collect()
+}
+
+/// Each position of each slider that changes a lesson's model: the cell, the position, and the program's verdicts there.
+fn judged(kernel: &Kernel) -> Vec<(String, f64, Vec<bool>)> {
+    let lesson = kernel.snapshot().lesson;
+    let mut judged = Vec::new();
+    for (cell, (slider, positions)) in lesson.cells.iter().filter_map(|cell| Some((cell, positions(cell)?))) {
+        let mut kernel = kernel.copy(lesson.clone());
+        for to in positions {
+            let Some(command) = moved(&slider.bind, to) else { continue };
+            kernel.apply(command);
+            kernel.settle();
+            judged.push((format!("cell-{}", cell.id), to, verdicts(&kernel)));
+        }
+    }
+    judged
+}
+
+/// Moves each slider of the page, and reads what each exercise says then.
+const MOVE: &str = r"
+    let before = null;
+    return (MOVES)[window.location.pathname.split('/').pop()].map(([section, to]) => {
+        if (section !== before) document.querySelector('#lab-reset').click();
+        before = section;
+        const input = document.querySelector(`#${CSS.escape(section)} .slider.live input`);
+        if (input.type === 'checkbox') input.checked = to === 1;
+        else input.value = to;
+        input.dispatchEvent(new window.Event(input.type === 'checkbox' ? 'change' : 'input'));
+        return [...document.querySelectorAll('.checked')].map((found) => found.dataset.right === 'true');
+    });
+";
+
+/// An exercise that is solved by a control is solved by the same positions of it in the page as in the program.
+#[test]
+fn exercises_without_code_are_judged_in_the_page_as_in_the_program() {
+    let mut kernels: Vec<(String, Kernel)> = course().into_iter().map(|(file, kernel)| (file.id(), kernel)).collect();
+    kernels.retain(|(_, kernel)| !verdicts(kernel).is_empty());
+    let judged: Vec<_> = kernels.iter().map(|(name, kernel)| (format!("{name}.html"), judged(kernel))).collect();
+    let pages: Vec<String> = kernels.iter().map(|(_, kernel)| as_web(&kernel.snapshot())).collect();
+    let pages: Vec<(&str, &str)> = judged.iter().zip(&pages).map(|((name, _), page)| (&**name, &**page)).collect();
+    let moves: BTreeMap<&str, Vec<(&str, f64)>> = judged
+        .iter()
+        .map(|(name, judged)| (&**name, judged.iter().map(|(section, to, _)| (&**section, *to)).collect()))
+        .collect();
+    let question = MOVE.replace("MOVES", &serde_json::to_string(&moves).expect("JSON"));
+    let addresses: Vec<String> = judged.iter().map(|(name, _)| name.clone()).collect();
+    let Some(answers) = ask(&pages, &addresses, &question, SIZE) else { return };
+    assert_eq!(answers.len(), judged.len());
+    assert!(!judged.is_empty(), "a lesson has such an exercise");
+    for ((name, judged), answer) in judged.iter().zip(answers) {
+        let found: Vec<Vec<bool>> = serde_json::from_value(answer).unwrap_or_else(|why| panic!("{name}: {why}"));
+        for ((section, to, truth), found) in judged.iter().zip(&found) {
+            assert_eq!(found, truth, "{name}: {section} at {to}");
+        }
+        for exercise in 0..judged[0].2.len() {
+            let (right, wrong): (Vec<_>, Vec<_>) = judged.iter().partition(|(.., truth)| truth[exercise]);
+            assert!(
+                !right.is_empty() && !wrong.is_empty(),
+                "{name}: a control solves exercise {exercise}, or it is no task"
+            );
+        }
     }
 }

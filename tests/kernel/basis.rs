@@ -156,7 +156,7 @@ fn saved_axes(kernel: &Kernel) -> Vec<Command> {
 #[test]
 fn a_saved_basis_that_does_not_fit_is_left_out_with_words() {
     let fit = |width: usize, mean: f64, packed: usize, covariance: f64| {
-        Command::Axes(AxisCommand::Fit { mean: vec![mean; width], covariance: vec![covariance; packed] })
+        Command::Axes(AxisCommand::Fit { mean: vec![mean; width], covariance: vec![covariance; packed], meaning: None })
     };
     let opened = |command: Command| {
         let commands = vec![command, train_to(None)];

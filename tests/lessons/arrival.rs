@@ -89,7 +89,7 @@ fn words_end_at_their_sense_and_others_rest_and_their_lessons_hold_for_seeds_1_t
 
 #[test]
 fn other_lessons_hold_for_seeds_1_to_10() {
-    let names = "it masks idiom heads cross_attention the_transformer now block gradient";
+    let names = "it masks idiom heads cross_attention the_transformer now block gradient memory assistant";
     for name in names.split(' ') {
         let lesson = of_file(format!("lessons/{name}.ron"));
         (1..=10).for_each(|seed| check_claims(&Kernel::trained(Arc::new(Lesson { seed, ..lesson.clone() }))));

@@ -1,5 +1,6 @@
 //! Questions about the lesson's model: whatever the learner has changed, the right choice of a prediction stays the same.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use attune_core::kernel::command::{InterventionCommand, SentenceCommand, TrainingCommand, WeightCommand};
@@ -159,6 +160,20 @@ fn the_lessons_model_is_trained_where_a_question_first_needs_it() {
             let steps = kernel.steps_done();
             assert_eq!(revealed(&mut kernel), given);
             assert_eq!(kernel.steps_done(), steps, "the learner's training stands where it was");
+        }
+    }
+}
+
+/// A learner sees the one for the chosen answer, so each says something of its own.
+#[test]
+fn every_prediction_has_a_reason_for_each_choice() {
+    for file in course::list(&at("lessons")) {
+        let lesson = of_file(&file.path);
+        for cell in &lesson.cells {
+            let CellKind::Predict(predict) = &cell.kind else { continue };
+            let reasons: BTreeSet<&str> = predict.reasons.iter().map(|reason| &**reason).collect();
+            let (found, choices) = (reasons.len(), predict.choices.len());
+            assert_eq!((found, predict.reasons.len()), (choices, choices), "{}: {}", lesson.id, cell.id);
         }
     }
 }

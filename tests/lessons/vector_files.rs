@@ -1,9 +1,11 @@
 //! Lessons that take their static vectors from a file, and the lesson that opens on a file.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use attune_core::kernel::Kernel;
 use attune_core::kernel::check::rehearse;
+use attune_core::lesson::pictures::within;
 use attune_core::lesson::vector_files::{is_file_of_vectors, lesson_of};
 use attune_core::lesson::{Lesson, LessonIssue, parse};
 
@@ -215,4 +217,11 @@ fn a_column_of_few_values_gives_the_words_their_colours() {
     assert_eq!(groups, [("noun", 6), ("verb", 2)]);
     let space = Kernel::trained(Arc::new(lesson)).snapshot().space.expect("a space");
     assert_eq!(space.group_of[space.row_of("w7").expect("a word")], Some(1));
+}
+
+/// `attune check lesson.ron` in the lesson's folder.
+#[test]
+fn a_lesson_that_is_named_without_a_folder_has_the_files_beside_it() {
+    let manifest = at("Cargo.toml").canonicalize().expect("a file of the package");
+    assert_eq!(within(Some(Path::new("")), "Cargo.toml"), Ok(manifest));
 }

@@ -1,6 +1,6 @@
-//! The card with the vectors of a step, without a window.
+//! The band with the vectors of a step, without a window.
 
-use attune::app::stage::ribbons::Ribbons;
+use attune::app::stage::ribbons::{BAND, Ribbons, band};
 use attune::app::ui_state::ViewState;
 use attune_engine::quantity::Quantity;
 use attune_view::explain::walk::{Focus, Step, WalkModel};
@@ -9,39 +9,65 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 
 use crate::common::lessons::{APPLE, kernel};
-use crate::dressed::dressed;
+use crate::dressed::{dressed, dressed_at_60_hz};
 use crate::pointer::press;
 
 const ROOM: Rect = Rect { min: Pos2::ZERO, max: pos2(840.0, 420.0) };
+/// Distance from the left edge of the band to the first cell.
+const LETTER: f32 = 18.0 + 108.0;
+const LOW: Rect = Rect { min: Pos2::ZERO, max: pos2(480.0, 230.0) };
 
 fn walk() -> WalkModel {
     WalkModel::of(&kernel(APPLE).snapshot(), Focus { query: 0, head: 0, key: None }).expect("a walk")
 }
 
-#[test]
-fn the_card_covers_neither_of_the_two_words_that_it_is_about() {
-    const ABOUT: usize = 100;
-    let walk = walk();
-    let ribbons = Ribbons::of(&walk, Step::Score, ROOM.height()).expect("scores have a card");
-    for corner in [ROOM.left_bottom(), ROOM.right_bottom(), ROOM.left_top(), ROOM.right_top(), ROOM.right_center()] {
-        let about = corner.lerp(ROOM.center(), 0.25);
-        let place = ribbons.place(ROOM, &[(about, ABOUT), (ROOM.center(), 1)]).expect("room");
-        assert!(ROOM.contains_rect(place) && !place.contains(about), "{place:?} covers {about}");
-    }
-    let narrow = Rect::from_min_size(Pos2::ZERO, vec2(400.0, 420.0));
-    assert_eq!(ribbons.place(narrow, &[]), None);
+/// Returns the place of the band in a room.
+fn place(room: Rect) -> Rect {
+    band(room).expect("room")
 }
 
-/// A card without the pointer, and all that is written on it.
-fn written(walk: &WalkModel, step: Step, room: Rect) -> Vec<(String, Rect)> {
+#[test]
+fn the_band_has_one_place_below_the_picture_and_holds_every_step() {
+    let walk = walk();
+    for room in [ROOM, LOW] {
+        let place = place(room);
+        assert_eq!((place.bottom(), place.x_range(), place.height()), (room.bottom(), room.x_range(), BAND));
+        for step in Step::ALL {
+            let drawn = drawn(&walk, step, room);
+            assert!(!drawn.is_empty(), "{step:?}");
+            assert!(drawn.iter().all(|shape| place.expand(1.0).contains_rect(*shape)), "{step:?}: {drawn:?}");
+        }
+    }
+    assert_eq!(band(Rect::from_min_size(Pos2::ZERO, vec2(840.0, 200.0))), None, "the picture needs the room");
+    assert_eq!(band(Rect::from_min_size(Pos2::ZERO, vec2(300.0, 420.0))), None);
+}
+
+/// Draws the band of a step, as it is at rest.
+fn shown(walk: &WalkModel, step: Step, room: Rect) -> Harness<'_> {
+    let place = place(room);
     let mut view = ViewState::default();
-    let place = Ribbons::of(walk, step, room.height()).and_then(|card| card.place(room, &[])).expect("room");
-    let harness: Harness = dressed(room.size(), |ui| {
-        let ribbons = Ribbons::of(walk, step, room.height()).expect("a card");
+    dressed(room.size(), move |ui| {
+        let ribbons = Ribbons::of(walk, step).expect("a band");
         ui.scope_builder(UiBuilder::new().max_rect(place), |ui| {
-            ribbons.ui(ui, step.index() as f32, None, &mut view.trail);
+            ribbons.ui(ui, step.index() as f32, |_| None, &mut view.trail);
         });
-    });
+    })
+}
+
+/// Returns the rectangles of the cells, bars and words that a step draws.
+fn drawn(walk: &WalkModel, step: Step, room: Rect) -> Vec<Rect> {
+    let harness = shown(walk, step, room);
+    let is_drawn = |shape: &&egui::Shape| matches!(shape, egui::Shape::Rect(_) | egui::Shape::Text(_));
+    let shapes = harness.output().shapes.iter().map(|clipped| &clipped.shape).filter(is_drawn);
+    shapes
+        .map(egui::Shape::visual_bounding_rect)
+        .filter(|rect| rect.width() < room.width() && rect.height() < BAND)
+        .collect()
+}
+
+/// Returns all that is written on the band of a step.
+fn written(walk: &WalkModel, step: Step, room: Rect) -> Vec<(String, Rect)> {
+    let harness = shown(walk, step, room);
     let texts = harness.output().shapes.iter().filter_map(|clipped| match &clipped.shape {
         egui::Shape::Text(text) => Some((text.galley.text().to_owned(), text.visual_bounding_rect())),
         _ => None,
@@ -50,9 +76,35 @@ fn written(walk: &WalkModel, step: Step, room: Rect) -> Vec<(String, Rect)> {
 }
 
 #[test]
-fn each_bar_has_its_word_on_the_card() {
+fn a_ribbon_slides_from_its_word_to_its_place() {
+    const WORD: f32 = 500.0;
     let walk = walk();
-    for room in [ROOM, Rect::from_min_size(Pos2::ZERO, vec2(840.0, 300.0))] {
+    let mut view = ViewState::default();
+    let mut harness: Harness = dressed_at_60_hz(ROOM.size(), |ui| {
+        ui.style_mut().animation_time = 1.0;
+        let ribbons = Ribbons::of(&walk, Step::Project).expect("a band");
+        ui.scope_builder(UiBuilder::new().max_rect(place(ROOM)), |ui| {
+            ribbons.ui(ui, 1.0, |_| Some(WORD), &mut view.trail);
+        });
+    });
+    let letter = |harness: &Harness| {
+        let texts = harness.output().shapes.iter().filter_map(|clipped| match &clipped.shape {
+            egui::Shape::Text(text) if text.galley.text().starts_with("q ") => Some(text.pos.x),
+            _ => None,
+        });
+        texts.last().expect("a query")
+    };
+    let first = letter(&harness);
+    harness.run_steps(30);
+    let last = letter(&harness);
+    assert!(first > last + 100.0, "from {first} to {last}");
+    assert!(last < LETTER, "{last}");
+}
+
+#[test]
+fn each_bar_has_its_word_on_the_band() {
+    let walk = walk();
+    for room in [ROOM, LOW] {
         let written = written(&walk, Step::Scale, room);
         let words: Vec<Rect> = walk
             .keys
@@ -73,17 +125,20 @@ fn the_mixes_of_all_heads_are_one_ribbon_and_each_cell_is_of_its_head() {
     let mut view = ViewState::default();
     let mut heads = Vec::new();
     for share in [0.1, 0.9] {
-        let place =
-            Ribbons::of(&walk, Step::Output, ROOM.height()).and_then(|card| card.place(ROOM, &[])).expect("room");
         let mut asked = None;
         let mut harness: Harness = dressed(ROOM.size(), |ui| {
-            let ribbons = Ribbons::of(&walk, Step::Output, ROOM.height()).expect("a card");
-            ui.scope_builder(UiBuilder::new().max_rect(place), |ui| ribbons.ui(ui, 6.0, None, &mut view.trail));
+            let ribbons = Ribbons::of(&walk, Step::Output).expect("a band");
+            ui.scope_builder(UiBuilder::new().max_rect(place(ROOM)), |ui| {
+                ribbons.ui(ui, 6.0, |_| None, &mut view.trail);
+            });
             asked = view.trail.entry();
         });
         let card = harness.get_by_label_contains(Step::Output.name()).rect();
-        let cells = card.left() + 124.0..=card.right() - 20.0;
-        press(&mut harness, pos2(egui::lerp(cells, share), card.top() + 20.0), PointerButton::Primary);
+        // The cells of both mixes, which are end to end.
+        let numbers: usize = walk.mixes.iter().map(|mix| mix.values.len()).sum();
+        let first = card.left() + LETTER;
+        let cells = first..=first + 12.0 * numbers as f32;
+        press(&mut harness, pos2(egui::lerp(cells, share), card.top() + 15.0), PointerButton::Primary);
         drop(harness);
         let entry = asked.expect("a cell was pressed");
         assert_eq!(entry.quantity, Quantity::Mix);
@@ -98,24 +153,15 @@ fn a_cell_asks_where_its_number_comes_from() {
 }
 
 #[test]
-fn so_does_a_cell_of_the_slight_card_of_a_low_stage() {
-    let low = Rect::from_min_size(Pos2::ZERO, vec2(840.0, 300.0));
-    let height = |room: Rect| {
-        let walk = walk();
-        let card = Ribbons::of(&walk, Step::Output, room.height()).expect("a card");
-        card.place(room, &[]).expect("room").height()
-    };
-    assert!(height(low) < 0.7 * height(ROOM));
-    check_cells(low);
+fn so_does_a_cell_on_a_low_stage() {
+    check_cells(LOW);
 }
 
-/// Each step but the first has a card, and a cell asks where its number comes from.
+/// A cell of each step asks where its number comes from.
 fn check_cells(room: Rect) {
     let walk = walk();
-    let has_card = |step: &Step| Ribbons::of(&walk, *step, room.height()).is_some();
-    let with_cards: Vec<Step> = Step::ALL.into_iter().filter(has_card).collect();
-    assert_eq!(with_cards, &Step::ALL[1..]);
     for (step, asked) in [
+        (Step::Embed, Quantity::Static),
         (Step::Project, Quantity::Query),
         (Step::Softmax, Quantity::Weight),
         (Step::Mix, Quantity::Value),
@@ -123,19 +169,19 @@ fn check_cells(room: Rect) {
         (Step::Contextual, Quantity::Input),
     ] {
         let mut view = ViewState::default();
-        let place = Ribbons::of(&walk, step, room.height()).and_then(|card| card.place(room, &[])).expect("room");
         let mut at = None;
         let mut harness: Harness = dressed(room.size(), |ui| {
-            let ribbons = Ribbons::of(&walk, step, room.height()).expect("a card");
-            ui.scope_builder(UiBuilder::new().max_rect(place), |ui| {
-                ribbons.ui(ui, step.index() as f32, None, &mut view.trail);
+            let ribbons = Ribbons::of(&walk, step).expect("a band");
+            ui.scope_builder(UiBuilder::new().max_rect(place(room)), |ui| {
+                ribbons.ui(ui, step.index() as f32, |_| None, &mut view.trail);
             });
             at = view.trail.entry();
         });
         let card = harness.get_by_label_contains(step.name()).rect();
-        assert!(place.contains_rect(card));
+        assert!(place(room).contains_rect(card));
         // The first cell of the first row; weights have the whole of it.
-        let cell = pos2(if step == Step::Softmax { card.center().x } else { card.left() + 124.0 }, card.top() + 20.0);
+        let cell =
+            pos2(if step == Step::Softmax { card.center().x } else { card.left() + LETTER + 6.0 }, card.top() + 15.0);
         press(&mut harness, cell, PointerButton::Primary);
         drop(harness);
         assert_eq!(at.map(|entry| entry.quantity), Some(asked), "{step:?}");

@@ -229,7 +229,7 @@ fn names_of_every_lesson_never_overlap_and_the_sentence_is_named() {
     /// So many words that end around one point leave no room for the names of all.
     const CROWD: usize = 5;
     let lessons = course::list(&Path::new(env!("CARGO_MANIFEST_DIR")).join("lessons"));
-    assert_eq!(lessons.len(), 23);
+    assert_eq!(lessons.len(), 26);
     // The vocabulary of a pretrained model is not on the stage.
     let is_toy =
         |path: &Path| attune_core::lesson::read(path).is_ok_and(|lesson| !lesson.static_embedding.is_pretrained());
@@ -328,11 +328,12 @@ fn walks(kernel: &Kernel, name: &str) -> Vec<Stage> {
         let walk = Arc::new(WalkModel::of(&snapshot, focus).expect("a walk"));
         let path = Arc::new(PathModel::make(&snapshot, &(focus.query, head, None), None).expect("a path"));
         let model = Arc::new(model);
-        let takes_part = |token: usize| {
+        let partners = walk.partners(step);
+        let is_about = |token: usize| {
             let is_query = walk.query_side == Side::Sentence && walk.focus.query == token;
-            step == Step::Contextual || is_query || walk.key_side == Side::Sentence && walk.takes_part(step, token)
+            step == Step::Contextual || is_query || walk.key_side == Side::Sentence && partners.contains(&token)
         };
-        let emphasis = Arc::new(Emphasis::default().of_step(&model, takes_part));
+        let emphasis = Arc::new(Emphasis::default().of_step(&model, is_about));
         let time = if step == Step::Contextual { 1.0 } else { 0.0 };
         let walk = Some(Walked { walk, path, layers: route.layers.len(), layer, step });
         let (ctx, name, controls) = (ctx.clone(), name.to_owned(), StageControls::default());

@@ -506,7 +506,8 @@ fn the_line_under_the_stage_names_the_layer_of_the_chosen_head() {
         view.walk.set_layers(route.layers.len());
         view.walk.set_time(1.0);
         view.selection.choose_head(head);
-        let harness = dressed(SIZE, |ui| timeline_ui(ui, Some(&route), Some(&walk), None, WAY, &mut view.for_panels()));
+        let harness =
+            dressed(SIZE, |ui| timeline_ui(ui, Some(&route), Some(&walk), None, WAY, &[], &mut view.for_panels()));
         let title =
             format!("{}, step 8 of 8", route.layers[layer].title).replace(' ', "\u{a0}").replace(",\u{a0}", ", ");
         assert!(harness.query_by_label_contains(&title).is_some(), "{title:?}");
@@ -525,7 +526,8 @@ fn a_step_in_the_first_layer_has_its_own_text_and_not_that_of_the_start() {
     view.walk.set_layers(route.layers.len());
     view.walk.set(Step::Mix.index() as f32);
     view.selection.choose_head(head);
-    let harness = dressed(SIZE, |ui| timeline_ui(ui, Some(&route), Some(&walk), None, WAY, &mut view.for_panels()));
+    let harness =
+        dressed(SIZE, |ui| timeline_ui(ui, Some(&route), Some(&walk), None, WAY, &[], &mut view.for_panels()));
     assert!(harness.query_by_label_contains(&walk.step(Step::Mix).said).is_some());
     assert!(harness.query_by_label_contains(route.about_start).is_none());
 }

@@ -22,10 +22,11 @@ use attune_engine::numerics::model::generate::NextWordChoice;
 use attune_engine::numerics::model::{AttentionModel, Sequences, WritingRules};
 use attune_engine::numerics::rng::{Stream, stream};
 use attune_engine::pretrained::folder::{ModelFolder, files_with};
-use attune_engine::pretrained::tokenizer::write::{NewTokenizer, PADDING, STOP, UNKNOWN};
+use attune_engine::pretrained::tokenizer::write::{MASK, NewTokenizer, PADDING, STOP, UNKNOWN};
 use attune_engine::pretrained::{Pretrained, load};
-use evaluation::{Asked, ByCell, by_cell, sentences, table, varied};
-use grammar::{Cell, Kind, sentence_with_pronoun, varied_sentence};
+use evaluation::{Asked, ByCell, INSERTED, by_cell, sentences, table, varied};
+use grammar::{Cell, Kind, graded_sentence, varied_sentence};
+use serde_json::Value;
 use stories::Text;
 use translating::Translated;
 
@@ -70,19 +71,89 @@ static BY_CELL: LazyLock<[(Kind, ByCell); Kind::ALL.len()]> = LazyLock::new(|| b
 /// The least share of right answers in a cell.
 const LEAST: f64 = 0.95;
 
+/// Checks each cell, or all but one in twenty.
 #[track_caller]
-fn check_cells(cells: &BTreeMap<Cell, (f64, usize)>, rows: usize) {
+fn check_cells(cells: &BTreeMap<Cell, (f64, usize)>, rows: usize, is_weak_in_a_few: bool) {
     let found = cells.keys().map(|cell| &cell.row).collect::<BTreeSet<_>>().len();
     assert_eq!(found, rows, "{}", table(cells));
-    assert!(cells.values().all(|(share, count)| *share >= LEAST && *count > 0), "{}", table(cells));
+    let weak = cells.values().filter(|(share, count)| *share < LEAST || *count == 0).count();
+    let most = if is_weak_in_a_few { cells.len() / 20 } else { 0 };
+    assert!(weak <= most, "{weak} weak cells:\n{}", table(cells));
 }
 
 #[test]
 fn roles_alone_decide_whatever_the_classes_and_the_order_of_the_nouns() {
-    let shipped = Shipped::new(FRAME);
-    for ((_, sentences), rows) in BY_CELL.iter().zip([44, 10, 6, 6]) {
-        check_cells(&shipped.asked().cells(sentences), rows);
+    for (folder, is_weak_in_a_few) in [(ENCODER, true), (FRAME, false)] {
+        let shipped = Shipped::new(folder);
+        for ((_, sentences), rows) in BY_CELL.iter().zip([44, 10, 6, 6]) {
+            check_cells(&shipped.asked().cells(sentences), rows, is_weak_in_a_few);
+        }
     }
+}
+
+/// Returns the share of right answers to sentences of this kind with one insertion, and with two.
+fn with_insertions(shipped: &Shipped, kind: Kind, seed: u64) -> [f64; 2] {
+    const DRAWS: usize = 4_000;
+    let kinds = varied(DRAWS, seed);
+    let (_, cells) = kinds.iter().find(|(other, _)| *other == kind).expect("every kind");
+    INSERTED.map(|column| {
+        let of_column = cells.iter().filter(|(cell, _)| cell.column == column);
+        let sentences: Vec<_> = of_column.flat_map(|(_, sentences)| sentences.clone()).collect();
+        *shipped.asked().accuracy(&sentences).last().expect("layers")
+    })
+}
+
+/// The lesson on layers shows both models beside each other.
+#[test]
+fn insertions_that_training_never_had_change_nothing_for_the_encoder_that_read_others() {
+    let (encoder, frame) = (Shipped::new(ENCODER), Shipped::new(FRAME));
+    for kind in Kind::ALL {
+        for seed in [2, 3] {
+            let shares = with_insertions(&encoder, kind, seed);
+            assert!(shares.iter().all(|share| *share >= LEAST), "{kind:?}, seed {seed}: {shares:?}");
+        }
+    }
+    let shares = with_insertions(&frame, Kind::Referent, 2);
+    assert!(shares.iter().all(|share| *share < 0.75), "{shares:?}: it learned places");
+}
+
+/// Forms that a reader thinks of, with words of the vocabulary.
+const FORMS: [&str; 7] = [
+    "yesterday the NOUN did not fit in the OTHER because it was too SIZE. we saw that the [MASK] was too SIZE.",
+    "on monday the NOUN did not fit in the OTHER because it was too SIZE. the [MASK] was too SIZE.",
+    "the red NOUN did not fit in the OTHER because it was too SIZE. they saw that the [MASK] was too SIZE.",
+    "the NOUN in the kitchen did not fit in the OTHER because it was too SIZE, so it was the [MASK] that was too SIZE.",
+    "the NOUN that the king saw did not fit in the green OTHER because it was too SIZE. the [MASK] was too SIZE.",
+    "the NOUN did not fit in the OTHER at noon because it was too SIZE. the king saw that the [MASK] was too SIZE.",
+    "we saw that the NOUN did not fit in the OTHER because it was too SIZE. mary said that the [MASK] was too SIZE.",
+];
+
+#[test]
+fn a_word_a_phrase_a_clause_or_another_subject_is_no_matter_for_the_encoder() {
+    let shipped = Shipped::new(ENCODER);
+    let asked = shipped.asked();
+    let pairs = [("trophy", "suitcase"), ("lamp", "box"), ("bag", "book"), ("clock", "drawer"), ("basket", "vase")];
+    let mut wrong = Vec::new();
+    for (form, (noun, other)) in FORMS.into_iter().flat_map(|form| pairs.map(|pair| (form, pair))) {
+        for (size, right, wrong_one) in [("big", noun, other), ("small", other, noun)] {
+            let text = form.replace("NOUN", noun).replace("OTHER", other).replace("SIZE", size);
+            let ids = ids(&asked, &text);
+            let at = ids.iter().position(|id| Some(*id) == asked.id(MASK)).expect("a hidden word");
+            let logits = shipped.model.logits_of(asked.parameters, &asked.pass(&ids).output);
+            let logit = |word: &str| logits.get(at, asked.id(word).expect("one piece"));
+            if logit(right) <= logit(wrong_one) {
+                wrong.push(text);
+            }
+        }
+    }
+    let most = (1.0 - LEAST) * (2 * FORMS.len() * pairs.len()) as f64;
+    assert!(wrong.len() as f64 <= most, "{}: {wrong:#?}", wrong.len());
+}
+
+/// Returns the ids of a text's pieces.
+fn ids(asked: &Asked<'_>, text: &str) -> Vec<usize> {
+    let pieces = asked.tokenizer.encode(text).expect("words of the vocabulary").pieces;
+    pieces.iter().map(|piece| piece.id as usize).collect()
 }
 
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=10;
@@ -90,25 +161,29 @@ const SENTENCES: usize = 60;
 
 #[test]
 fn what_needs_the_whole_sentence_comes_in_the_last_layers() {
-    let shipped = Shipped::new(FRAME);
-    let asked = shipped.asked();
-    for seed in SEEDS {
-        for kind in [Kind::Referent, Kind::Agreement, Kind::Negation] {
+    // Early is a third of the layers; the encoder finds a noun in its second layer, the rest in its third.
+    for (folder, layers, early) in [(ENCODER, 4, 1), (FRAME, 6, 2)] {
+        let shipped = Shipped::new(folder);
+        let asked = shipped.asked();
+        for (seed, kind) in
+            SEEDS.flat_map(|seed| [Kind::Referent, Kind::Agreement, Kind::Negation].map(|kind| (seed, kind)))
+        {
             let shares = asked.accuracy(&sentences(kind, SENTENCES, seed));
-            let (early, last) = (shares[2], *shares.last().expect("layers"));
-            assert!(shares.len() == 7 && last > 0.98 && early < 0.7, "{kind:?}, seed {seed}: {shares:?}");
+            let (early, last) = (shares[early], *shares.last().expect("layers"));
+            assert!(shares.len() == layers + 1 && last > 0.96 && early < 0.75, "{kind:?}, seed {seed}: {shares:?}");
         }
     }
 }
 
 #[test]
-fn senses_part_in_the_second_half_of_the_layers() {
-    let shipped = Shipped::new(FRAME);
-    let asked = shipped.asked();
+fn senses_part_in_the_first_layer_of_the_encoder_and_in_the_last_of_the_frame() {
+    let (encoder, frame) = (Shipped::new(ENCODER), Shipped::new(FRAME));
     for seed in SEEDS {
-        let shares = asked.senses(&sentences(Kind::Sense, 8 * SENTENCES, seed));
-        let (middle, last) = (shares[3], shares[6]);
-        assert!(shares.len() == 7 && middle < 0.65 && last > 0.9, "seed {seed}: {shares:?}");
+        let sentences = sentences(Kind::Sense, 8 * SENTENCES, seed);
+        let shares = frame.asked().senses(&sentences);
+        assert!(shares.len() == 7 && shares[3] < 0.65 && shares[6] > 0.9, "seed {seed}: {shares:?}");
+        let shares = encoder.asked().senses(&sentences);
+        assert!(shares.len() == 5 && shares[0] < 0.65 && shares[1] > 0.9, "seed {seed}: {shares:?}");
     }
 }
 
@@ -120,7 +195,7 @@ fn insertions_leave_the_question_and_its_answer() {
     let own: BTreeSet<String> = insertions::words().into_iter().collect();
     assert!(["yesterday", "noon", "monday", "village"].iter().all(|word| own.contains(*word)));
     for _ in 0..1000 {
-        for sentence in [varied_sentence(rng), sentence_with_pronoun(rng)] {
+        for sentence in [varied_sentence(rng), graded_sentence(rng, 0.1), graded_sentence(rng, 1.0)] {
             let Some(question) = &sentence.question else { continue };
             let asked = &sentence.words[question.at];
             assert!(*asked == question.right || question.sense.is_some_and(|(word, _)| word == asked), "{sentence:?}");
@@ -133,7 +208,7 @@ fn insertions_leave_the_question_and_its_answer() {
 fn combinations_of_insertions_are_kept_for_the_evaluation() {
     for (kind, cells) in varied(4000, 1) {
         let columns: BTreeSet<&str> = cells.keys().map(|cell| &*cell.column).collect();
-        assert_eq!(columns, BTreeSet::from(["one insertion", "two insertions"]), "{kind:?}");
+        assert_eq!(columns, BTreeSet::from(INSERTED), "{kind:?}");
         assert!(cells.values().flatten().all(|sentence| sentence.is_kept_from_training()), "{kind:?}");
     }
 }
@@ -165,32 +240,32 @@ fn whatever_a_keyboard_writes_is_pieces() {
     }
 }
 
-/// `oracle/writer.py`.
+/// `oracle/models.py`.
 #[test]
-fn the_writer_has_the_pieces_logits_and_weights_of_transformers() {
-    let shipped = Shipped::new(WRITER);
+fn the_encoder_and_the_writer_have_the_pieces_logits_and_weights_of_transformers() {
+    for (folder, expected) in
+        [(ENCODER, include_str!("oracle/encoder.json")), (WRITER, include_str!("oracle/writer.json"))]
+    {
+        let shipped = Shipped::new(folder);
+        list(&parse(expected)).iter().for_each(|text| check_against(&shipped, text));
+    }
+}
+
+fn check_against(shipped: &Shipped, text: &Value) {
     let asked = shipped.asked();
-    for text in list(&parse(include_str!("oracle/writer.json"))) {
-        let written = text["text"].as_str().expect("a text");
-        let ids: Vec<usize> = asked
-            .tokenizer
-            .encode(written)
-            .expect("words of the vocabulary")
-            .pieces
-            .iter()
-            .map(|piece| piece.id as usize)
-            .collect();
-        assert_eq!(ids, sizes(&text["ids"]), "{written}");
-        let pass = asked.pass(&ids);
-        let logits = shipped.model.logits_of(asked.parameters, &pass.output);
-        let largest = |row: &[f32]| (0..row.len()).max_by(|&a, &b| row[a].total_cmp(&row[b])).expect("pieces");
-        let next: Vec<usize> = (0..ids.len()).map(|at| largest(logits.row(at))).collect();
-        assert_eq!(next, sizes(&text["next"]), "{written}");
-        check_near(logits.row(ids.len() - 1), &vector(&text["logits"]));
-        let heads = &pass.blocks.last().expect("layers").heads;
-        for (head, expected) in heads.iter().zip(list(&text["weights"])) {
-            check_near(head.weights.row(ids.len() - 1), &vector(expected));
-        }
+    let written = text["text"].as_str().expect("a text");
+    let ids = ids(&asked, written);
+    assert_eq!(ids, sizes(&text["ids"]), "{written}");
+    let pass = asked.pass(&ids);
+    let logits = shipped.model.logits_of(asked.parameters, &pass.output);
+    let largest = |row: &[f32]| (0..row.len()).max_by(|&a, &b| row[a].total_cmp(&row[b])).expect("pieces");
+    let answers: Vec<usize> = (0..ids.len()).map(|at| largest(logits.row(at))).collect();
+    assert_eq!(answers, sizes(&text["next"]), "{written}");
+    let at = text["at"].as_u64().expect("a position") as usize;
+    check_near(logits.row(at), &vector(&text["logits"]));
+    let heads = &pass.blocks.last().expect("layers").heads;
+    for (head, expected) in heads.iter().zip(list(&text["weights"])) {
+        check_near(head.weights.row(at), &vector(expected));
     }
 }
 
@@ -206,11 +281,8 @@ fn the_writer_names_the_word_that_those_before_it_decide() {
     // But of senses, which no next word has.
     for ((kind, sentences), rows) in BY_CELL.iter().zip([44, 10, 6]) {
         assert_ne!(*kind, Kind::Sense);
-        let cells = shipped.asked().next_cells(sentences);
-        assert_eq!(cells.keys().map(|cell| &cell.row).collect::<BTreeSet<_>>().len(), rows, "{}", table(&cells));
         // What breaks under what is the one pattern that it has not learned for every new noun.
-        let weak = cells.values().filter(|(share, _)| *share < LEAST).count();
-        assert!(weak <= cells.len() / 20, "{weak} weak cells:\n{}", table(&cells));
+        check_cells(&shipped.asked().next_cells(sentences), rows, true);
     }
 }
 
@@ -284,7 +356,26 @@ fn one_head_of_the_last_layer_aligns() {
     assert!(best(1) > 0.9 && best(0) < 0.5, "{layers:?}");
 }
 
-/// The pieces come from the words of the language alone, and the weights are those whose SHA-256 docs/real-models.md states.
+#[test]
+fn the_weights_are_those_whose_sha_256_the_docs_state() {
+    let docs = std::fs::read_to_string(at("docs/real-models.md")).expect("a file");
+    for folder in [ENCODER, FRAME, TRANSLATOR] {
+        let shipped = Shipped::new(folder);
+        let weights = shipped.read.files.iter().find(|file| file.name == "model.safetensors").expect("weights");
+        assert!(docs.contains(&format!("`{}`", weights.sha256)), "{folder}: {weights}");
+    }
+}
+
+#[test]
+fn the_configs_are_those_that_the_commands_write() {
+    for folder in [ENCODER, FRAME, WRITER] {
+        let Pretrained { config, .. } = Shipped::new(folder).read;
+        let written = std::fs::read_to_string(at(folder).join("config.json")).expect("a file");
+        assert_eq!(written, config.to_json(), "{folder}");
+    }
+}
+
+/// The pieces come from the words of the language alone.
 #[test]
 fn the_translator_s_files_are_those_that_its_command_writes() {
     let shipped = Shipped::new(TRANSLATOR);
@@ -301,10 +392,8 @@ fn the_translator_s_files_are_those_that_its_command_writes() {
     let expected =
         ["config.json", "generation_config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"];
     assert_eq!(names, expected);
-    let docs = std::fs::read_to_string(at("docs/real-models.md")).expect("a file");
-    let weights = files.iter().find(|file| file.name == "model.safetensors").expect("weights");
-    assert!(docs.contains(&format!("`{}`", weights.sha256)), "{weights}");
-    for (name, bytes) in written.into_iter().filter(|(name, _)| *name != weights.name.as_str()) {
+    let is_weights = |name: &str| files.iter().any(|file| file.name == name && name.ends_with(".safetensors"));
+    for (name, bytes) in written.into_iter().filter(|(name, _)| !is_weights(name)) {
         assert_eq!(std::fs::read(at(TRANSLATOR).join(name)).expect("a file"), bytes, "{name}");
     }
 }
@@ -331,8 +420,7 @@ fn the_translator_has_the_words_and_logits_of_transformers() {
     let asked = shipped.asked();
     for text in list(&parse(include_str!("oracle/translator.json"))) {
         let written = text["text"].as_str().expect("a text");
-        let pieces = asked.tokenizer.encode(written).expect("words of the vocabulary").pieces;
-        let ids: Vec<usize> = pieces.iter().map(|piece| piece.id as usize).collect();
+        let ids = ids(&asked, written);
         assert_eq!(ids, sizes(&text["ids"]), "{written}");
         let rng = &mut stream(0, Stream::Generation);
         let (model, parameters) = (asked.model, asked.parameters);

@@ -349,6 +349,7 @@ fn every_section_on_the_shipped_model_is_recomputed_by_plain_sums() {
         "## What the model answers",
         "## Try it",
     ];
+    assert_eq!(check(&at("lessons/frame")), expected);
     assert_eq!(check(&at("lessons/depth")), expected);
 }
 

@@ -6,6 +6,7 @@ mod common;
 mod all_heads;
 mod answers;
 mod contents;
+mod effects;
 mod formulas;
 mod live_text;
 mod provenance;

@@ -391,3 +391,20 @@ fn a_word_that_is_wanted_twice_is_its_second_occurrence() {
     assert_eq!([wanted(&["a", "a"]), wanted(&["b", "a"]), wanted(&["c", "c"])], [Some(3), Some(1), Some(2)]);
     assert!([Some(0), Some(3)].contains(&wanted(&["a"])));
 }
+
+#[test]
+fn the_partners_of_a_step_are_the_other_words_with_its_largest_numbers() {
+    let walk = WalkModel::of(&kernel(APPLE).snapshot(), Focus { query: 0, head: 0, key: None }).expect("a walk");
+    for (step, quantity) in
+        [(Step::Score, Quantity::Product), (Step::Scale, Quantity::Score), (Step::Mix, Quantity::Weight)]
+    {
+        let numbers = walk.by_key(if step == Step::Mix { Step::Softmax } else { step }, quantity);
+        let partners = walk.partners(step);
+        assert_eq!(partners.len(), 3, "{step:?}");
+        assert!(!partners.contains(&walk.focus.query));
+        let least = partners.iter().map(|key| numbers[*key]).fold(f32::INFINITY, f32::min);
+        let is_other = |key: &usize| !partners.contains(key) && *key != walk.focus.query;
+        assert!((0..numbers.len()).filter(is_other).all(|key| numbers[key] <= least), "{step:?}: {partners:?}");
+    }
+    assert_eq!(walk.partners(Step::Embed), [0; 0], "no word looks at another yet");
+}

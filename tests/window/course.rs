@@ -38,7 +38,7 @@ fn heading(title: &str, number: usize, tasks: usize) -> Heading {
 }
 
 fn progress(title: &str, done: usize, of: usize, opened: u64) -> LessonProgress {
-    LessonProgress { title: title.to_owned(), tasks: Tasks { done, of }, opened }
+    LessonProgress { title: title.to_owned(), tasks: Tasks { done, of }, opened, ..LessonProgress::default() }
 }
 
 /// Words is done, Bank begun, Heads new, one file broken; two files from elsewhere, one of them gone.
@@ -63,9 +63,11 @@ fn found() -> CourseFiles {
         course: Course {
             lessons: lessons.map(|(path, progress)| (path.to_owned(), progress)).into(),
             recent: recent.map(str::to_owned).into(),
+            ..Course::default()
         },
         pictures: BTreeMap::new(),
         missing: ["/mine/gone.ron".to_owned()].into(),
+        ..CourseFiles::default()
     }
 }
 
@@ -215,8 +217,8 @@ fn a_reset_of_the_course_takes_every_lesson_back_and_its_undo_brings_all_again()
     let mut worked = SessionState::default();
     worked.view.time = 0.5;
     open::<SessionState>(&home, &key).store.save(&worked).expect("it is saved");
-    let done =
-        Course { lessons: BTreeMap::from([(name(lesson).expect("text"), progress("Apple", 1, 2, 7))]), recent: vec![] };
+    let lessons = BTreeMap::from([(name(lesson).expect("text"), progress("Apple", 1, 2, 7))]);
+    let done = Course { lessons, ..Course::default() };
     update(&home, &Key::named("course"), |kept: &mut Course| kept.merge(&done)).expect("it is kept");
 
     let mut page = CoursePage::default();

@@ -146,6 +146,7 @@ const NAMED: &[(Shortcut, Meaning, &[&str])] = &[
     (key(Key::S), Window(InWindow::HideSinks), &["sinks"]),
     (key(Key::G), Window(InWindow::Glossary), &["glossary"]),
     (alt(Key::Q), Window(InWindow::Questions), &["questions", "opens this page"]),
+    (alt(Key::R), Window(InWindow::Review), &["review"]),
     (key(Key::P), Window(InWindow::Play), &["training"]),
     (key(Key::OpenBracket), Window(InWindow::BrowseTraining), &["look back", "training step"]),
     (key(Key::CloseBracket), Window(InWindow::BrowseTraining), &["look back", "training step"]),

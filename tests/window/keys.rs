@@ -726,6 +726,10 @@ const OPENS: &[(WindowAction, IsOn)] = &[
     (WindowAction::Browse, FILES),
     (WindowAction::Record, FILES),
     (WindowAction::Course, |bench| bench.world.resource::<CoursePage>().is_open),
+    (WindowAction::Review, |bench| {
+        let page = bench.world.resource::<CoursePage>();
+        page.is_open && page.ui.shows_review
+    }),
     (WindowAction::HandIn, |bench| bench.window().hand_in.is_some() && bench.is_visible("Hand in")),
     (WindowAction::Share, |bench| bench.window().is_sharing && bench.is_visible("Share")),
     (WindowAction::Picture, |bench| bench.window().picture.is_some()),

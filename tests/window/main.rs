@@ -18,6 +18,7 @@ mod over_stage;
 mod owners;
 mod presenting;
 mod random;
+mod recall;
 mod reload;
 mod shared;
 mod sizes;

@@ -31,8 +31,14 @@ pub(crate) fn maps_ui(ui: &mut Ui, model: &WhatIfModel) -> Option<Command> {
         let scroll = ScrollArea::horizontal().id_salt(&grid.title);
         let clicked = scroll.show(ui, |ui| grid_ui(ui, &grid)).inner;
         command = clicked.and_then(|(layer, place)| model.map_command(kind, layer, place)).or(command);
-        if kind == MapKind::Words {
-            ui.weak(RichText::new("Click a cell to patch that vector in.").size(size::SMALL));
+        let of_two = model.map.as_ref().is_some_and(|map| map.second.is_some());
+        let advice = match kind {
+            MapKind::Words => Some("Click a cell to patch that vector in."),
+            MapKind::Heads if of_two => Some("Click a cell to see which heads before it act through it."),
+            MapKind::Heads | MapKind::Paths => None,
+        };
+        if let Some(advice) = advice {
+            ui.weak(RichText::new(advice).size(size::SMALL));
         }
     }
     command

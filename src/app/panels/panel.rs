@@ -66,6 +66,8 @@ pub struct PanelContext<'a> {
 pub struct Requests {
     /// Commands for the kernel.
     pub commands: Vec<Command>,
+    /// Commands for the kernel of the questions from earlier lessons.
+    pub recall: Vec<Command>,
     /// Actions for the window.
     pub actions: Vec<Action>,
 }

@@ -12,6 +12,8 @@ use attune_ui::ui_state::Trail;
 use attune_ui::widgets::controls::{hint, led_by_arrows};
 use attune_ui::widgets::heat::Heat;
 use attune_ui::widgets::traced::{ASK_HINT, ask_on, number_ui};
+use attune_view::explain::walk::RouteModel;
+use attune_view::view_model::effects::{TensorEffects, WeightEffects};
 use attune_view::view_model::tensors::{ComparisonModel, TensorGroup, TensorModel, WeightsModel};
 use egui::{
     Button, ComboBox, DragValue, Label, Response, RichText, ScrollArea, Sense, Slider, Ui, WidgetInfo, WidgetType,
@@ -36,6 +38,8 @@ pub struct WeightsPanel {
     pub entry: (usize, usize),
     pub view: WeightsView,
     pub tools: ToolsUiState,
+    /// Whether the map shows by its brightness what each entry does to the chosen word.
+    pub shows_effects: bool,
     /// When a link led to the entry: it is brought into sight and flashes.
     pub flash: Option<f64>,
 }
@@ -47,6 +51,7 @@ impl Default for WeightsPanel {
             entry: (0, 0),
             view: WeightsView::Map,
             tools: ToolsUiState::default(),
+            shows_effects: true,
             flash: None,
         }
     }
@@ -60,12 +65,24 @@ impl Panel for WeightsPanel {
             self.tools.tool = Tool::Pick;
             self.flash = Some(ui.input(|input| input.time));
         }
-        cx.requests.commands.extend(weights_ui(ui, &model, self, cx.view.trail));
+        let word = || {
+            let default = || cx.models.get::<RouteModel>()?.word(&cx.view.highlight.lit);
+            cx.view.selection.query.or_else(default)
+        };
+        let effects = if self.shows_effects && self.view == WeightsView::Map { word() } else { None };
+        let effects = effects.and_then(|word| cx.models.of_choice::<WeightEffects>(&word));
+        cx.requests.commands.extend(weights_ui(ui, &model, effects.as_deref(), self, cx.view.trail));
         Some(())
     }
 }
 
-fn weights_ui(ui: &mut Ui, model: &WeightsModel, state: &mut WeightsPanel, trail: &mut Trail) -> Vec<Command> {
+fn weights_ui(
+    ui: &mut Ui,
+    model: &WeightsModel,
+    effects: Option<&WeightEffects>,
+    state: &mut WeightsPanel,
+    trail: &mut Trail,
+) -> Vec<Command> {
     let mut commands = Vec::new();
     ui.spacing_mut().item_spacing.y = size::GAP_TIGHT;
     tensors_ui(ui, model, state);
@@ -76,17 +93,22 @@ fn weights_ui(ui: &mut Ui, model: &WeightsModel, state: &mut WeightsPanel, trail
     state.tensor = tensor.id;
     state.entry = (state.entry.0.min(tensor.rows.saturating_sub(1)), state.entry.1.min(tensor.cols.saturating_sub(1)));
     commands.extend(resets_ui(ui, model, tensor, state));
+    // Differences from other weights have the map for themselves.
+    let effects = effects.filter(|_| model.comparison.is_none()).map(|effects| effects.of_tensor(tensor.id));
     match state.view {
         WeightsView::Map => {
-            commands.extend(tools_ui(ui, model, &mut state.tools));
+            commands.extend(tools_ui(ui, model, state));
             if state.tools.tool == Tool::Pick {
                 commands.extend(entry_ui(ui, tensor, state.entry, trail));
+            }
+            if let Some(effects) = &effects {
+                effects_ui(ui, effects, state);
             }
             commands.extend(tool_ui(ui, tensor, &mut state.tools));
             if let Some(comparison) = &model.comparison {
                 norms_ui(ui, tensor, comparison);
             }
-            commands.extend(map_ui(ui, tensor, state, trail));
+            commands.extend(map_ui(ui, tensor, effects.and_then(Result::ok).as_ref(), state, trail));
         }
         WeightsView::List => commands.extend(list_ui(ui, tensor, trail)),
     }
@@ -285,7 +307,35 @@ fn numbers_ui(ui: &Ui, heat: &Heat, (row, col): (usize, usize), palette: &Palett
     }
 }
 
-fn map_ui(ui: &mut Ui, tensor: &TensorModel, state: &mut WeightsPanel, trail: &mut Trail) -> Option<Command> {
+/// Says what the selected entry does to the chosen word, beside a button that selects the entry that does most.
+fn effects_ui(ui: &mut Ui, effects: &Result<TensorEffects, &'static str>, state: &mut WeightsPanel) {
+    let effects = match effects {
+        Ok(effects) => effects,
+        Err(why) => {
+            ui.add(Label::new(RichText::new(*why).small()).wrap());
+            return;
+        }
+    };
+    ui.horizontal_wrapped(|ui| {
+        let strongest = effects.strongest();
+        let button = ui.add_enabled(strongest.is_some(), Button::new("Find one that matters"));
+        let tip = "Selects the entry of this tensor that moves the chosen word most";
+        if let Some(strongest) = strongest.filter(|_| button.on_hover_text(tip).clicked()) {
+            state.entry = strongest;
+            state.flash = Some(ui.input(|input| input.time));
+        }
+        let (row, col) = state.entry;
+        ui.add(Label::new(RichText::new(effects.told(row, col)).small()).wrap());
+    });
+}
+
+fn map_ui(
+    ui: &mut Ui,
+    tensor: &TensorModel,
+    effects: Option<&TensorEffects>,
+    state: &mut WeightsPanel,
+    trail: &mut Trail,
+) -> Option<Command> {
     let palette = Palette::of(ui.visuals().dark_mode);
     let paints = state.tools.tool == Tool::Paint;
     let scrolled = ScrollArea::both().auto_shrink([false, false]).show(ui, |ui| {
@@ -304,7 +354,7 @@ fn map_ui(ui: &mut Ui, tensor: &TensorModel, state: &mut WeightsPanel, trail: &m
         if response.has_focus() {
             state.entry = led_by_arrows(ui, &response, state.entry, tensor.rows, tensor.cols);
         }
-        paint_map(ui, tensor, &heat, palette);
+        paint_map(ui, tensor, effects, &heat, palette);
         if !paints {
             let selected = heat.cell_rect(state.entry.0, state.entry.1);
             heat.outline(ui.painter(), selected, palette.accent);
@@ -368,8 +418,9 @@ fn entry_tip_ui(ui: &mut Ui, tensor: &TensorModel, (row, col): (usize, usize), p
     }
 }
 
-/// Draws the values, or, where they are compared, the differences.
-fn paint_map(ui: &Ui, tensor: &TensorModel, heat: &Heat, palette: &Palette) {
+/// Draws the values, or, where they are compared, the differences. With effects, the colour is that of the value's sign,
+/// and the brightness shows the effect.
+fn paint_map(ui: &Ui, tensor: &TensorModel, effects: Option<&TensorEffects>, heat: &Heat, palette: &Palette) {
     let shown = |row: usize| tensor.difference_row(row).unwrap_or_else(|| tensor.row(row));
     let scale = tensor.largest_shown().max(f32::MIN_POSITIVE);
     let visible = ui.clip_rect();
@@ -378,7 +429,10 @@ fn paint_map(ui: &Ui, tensor: &TensorModel, heat: &Heat, palette: &Palette) {
         let (shown, live, trained) = (shown(row), tensor.row(row), tensor.trained_row(row));
         for col in 0..tensor.cols {
             let value = shown[col];
-            let fill = palette.diverging(value / scale);
+            let fill = match effects {
+                Some(effects) => palette.diverging(effects.share(row, col).copysign(value)),
+                None => palette.diverging(value / scale),
+            };
             heat.paint_cell(ui.painter(), row, col, fill);
             if let Some(font) = &font {
                 heat.paint_number(ui.painter(), row, col, value, font, palette.ink_on(fill));
@@ -449,8 +503,9 @@ impl Default for ToolsUiState {
 }
 
 /// Draws the choice of the tool, and of what the weights are compared with.
-fn tools_ui(ui: &mut Ui, model: &WeightsModel, state: &mut ToolsUiState) -> Option<Command> {
+fn tools_ui(ui: &mut Ui, model: &WeightsModel, panel: &mut WeightsPanel) -> Option<Command> {
     let mut command = None;
+    let state = &mut panel.tools;
     ui.horizontal_wrapped(|ui| {
         let tools = [
             (
@@ -482,6 +537,9 @@ fn tools_ui(ui: &mut Ui, model: &WeightsModel, state: &mut ToolsUiState) -> Opti
         menu.response.on_hover_text("Pick an entry, paint over many entries, or shake the whole tensor");
         ui.separator();
         command = compare_ui(ui, model, state);
+        ui.separator();
+        let tip = "Shows by brightness how much each entry moves the chosen word; otherwise, the size of its value";
+        ui.toggle_value(&mut panel.shows_effects, "Effects").on_hover_text(tip);
     });
     command
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
 use attune_core::fnv1a;
 use attune_core::lesson::course::{self, CourseFile};
@@ -11,8 +12,9 @@ use attune_core::lesson::load;
 use attune_core::lesson::places::written;
 use attune_core::store::{Checkpoint, Home, Key, Lock, NotSaved, Stored, open, read, update};
 use attune_engine::messages::counted_as;
-use attune_view::view_model::course::{CardPicture, Course, CourseFiles, HomeModel, HomeRow, RowState, Tasks, name};
+use attune_view::view_model::course::{CardPicture, Course, CourseFiles, HomeModel, HomeRow, RowState, name};
 use attune_view::view_model::pictures::Sketch;
+use attune_view::view_model::recall::Review;
 use bevy::prelude::*;
 use egui::{
     Align, Align2, Button, Color32, Context, CornerRadius, Frame, Label, Layout, Margin, Rect, RichText, ScrollArea,
@@ -29,6 +31,7 @@ use crate::app::theme::{self, Palette, size};
 use crate::app::ui_state::ThemeChoice;
 use crate::app::widgets::plot::sketch_ui;
 use crate::app::work::profile::{Profile, kept_course};
+use crate::app::work::recall::review;
 use crate::app::work::session::SessionState;
 use crate::app::work::waker::Waker;
 use crate::app::workspace::top_bar::view_ui;
@@ -155,10 +158,12 @@ impl CoursePage {
         }
         self.frame.reset = Some(undo.progress.lessons.len()).filter(|count| *count > 0);
         self.frame.fault = (!faults.is_empty()).then(|| faults.join(" "));
-        let mut left = undo.progress.clone();
-        for progress in left.lessons.values_mut() {
-            progress.tasks = Tasks { done: 0, ..progress.tasks };
+        if !undo.progress.lessons.is_empty() {
+            let of_course = |path: &String| self.found.files.iter().any(|file| name(&file.path).as_ref() == Some(path));
+            undo.progress.answers.clone_from(&self.found.course.answers);
+            undo.progress.answers.retain(|path, _| of_course(path));
         }
+        let left = undo.progress.clone().reset();
         self.undo = Some(undo);
         left
     }
@@ -240,7 +245,8 @@ fn find(home: Option<&Home>, kept: &KeptPictures) -> CourseFiles {
     let course = kept_course(home);
     let missing: BTreeSet<String> = course.recent.iter().filter(|path| !Path::new(path).exists()).cloned().collect();
     let pictures = files.iter().filter_map(|file| Some((file.path.clone(), present(&file.path, kept)?))).collect();
-    CourseFiles { folder, files, course, missing, pictures }
+    let review = review(&files, &course, SystemTime::now()).map_or_else(Review::default, |(review, _)| review);
+    CourseFiles { folder, files, course, missing, pictures, review }
 }
 
 /// Receives the lessons that were found, once the search has ended.
@@ -265,6 +271,8 @@ pub struct HomeUiState {
     pub(super) is_greeted: bool,
     /// Whether the learner has clicked reset once; the second click resets the course.
     asks_reset: bool,
+    /// Whether the page shows what is due for review in place of the lessons.
+    pub shows_review: bool,
     /// The time at which the animation began.
     pub(super) split_since: Option<f64>,
     /// Whether the pointer was over the animation since then.
@@ -287,7 +295,7 @@ pub fn home_ui(
     ui.painter().rect_filled(ui.max_rect(), CornerRadius::ZERO, palette.surface);
     let bar = Frame::new().fill(palette.ground).inner_margin(Margin::symmetric(size::PANEL_MARGIN, 0));
     egui::Panel::top("home_bar").frame(bar).exact_size(size::BAR_HEIGHT).show_separator_line(false).show(ui, |ui| {
-        action = bar_ui(ui, frame, theme);
+        action = bar_ui(ui, frame, theme, state.shows_review);
     });
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         let width = (ui.available_width() - 2.0 * MARGIN).clamp(0.0, COLUMN);
@@ -315,7 +323,7 @@ pub fn home_ui(
     action.or(is_back.then_some(Action::Back))
 }
 
-fn bar_ui(ui: &mut Ui, frame: &HomeFrame, theme: ThemeChoice) -> Option<Action> {
+fn bar_ui(ui: &mut Ui, frame: &HomeFrame, theme: ThemeChoice, shows_review: bool) -> Option<Action> {
     let mut action = None;
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
         action = view_ui(ui, theme).map(Action::from);
@@ -324,6 +332,10 @@ fn bar_ui(ui: &mut Ui, frame: &HomeFrame, theme: ThemeChoice) -> Option<Action> 
         let open = ui.button(browse.text).on_hover_text(browse.hint_with("Any lesson on this computer"));
         if open.clicked() {
             action = Some(WindowAction::Browse.into());
+        }
+        let other = if shows_review { WindowAction::Course } else { WindowAction::Review };
+        if ui.button(other.row().text).on_hover_text(other.row().hint()).clicked() {
+            action = Some(other.into());
         }
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             ui.label(RichText::new("attune").font(theme::strong(size::HEADING)));
@@ -352,6 +364,9 @@ fn page_ui(
         ui.add(Label::new(RichText::new(fault).color(palette.error)).wrap());
         ui.add_space(size::GAP);
     }
+    if state.shows_review {
+        return action.or(review_ui(ui, &model.review));
+    }
     action = action.or(hero_ui(ui, model, state, is_still));
     for (place, rows) in model.chapters().enumerate() {
         let hue = palette.group(place);
@@ -371,6 +386,41 @@ fn page_ui(
     if model.is_begun() || frame.reset.is_some() {
         ui.add_space(size::GAP);
         action = action.or(reset_ui(ui, frame, state));
+    }
+    action
+}
+
+/// Shows the questions that are due for review, and then the others with their times.
+fn review_ui(ui: &mut Ui, review: &Review) -> Option<Action> {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let due = review.due().count();
+    ui.label(RichText::new("Review").font(theme::strong(size::TITLE)));
+    ui.add_space(size::GAP_TIGHT);
+    let standing = match (review.questions.len(), due) {
+        (0, _) => "No question is due. Open a lesson: a day later, its questions come up here.".to_owned(),
+        (_, 0) => "No question is due today.".to_owned(),
+        (_, 1) => "1 question is due.".to_owned(),
+        (_, due) => format!("{due} questions are due."),
+    };
+    ui.label(RichText::new(standing).font(theme::strong(size::READING)));
+    let about = "A question that was not right is due the next day; after one, two and three right answers in a row it is \
+        due after 2, 7 and 30 days. Two of them stand at the beginning of the next lesson that you open. Here each opens in \
+        the final test, where Ask again asks it with other numbers.";
+    ui.add(Label::new(RichText::new(about).color(palette.ink_soft)).wrap());
+    ui.add_space(size::GAP_WIDE);
+    let mut action = None;
+    for (place, question) in review.questions.iter().enumerate() {
+        if place == due {
+            ui.add_space(size::GAP_WIDE);
+            ui.label(RichText::new("Later").font(theme::strong(size::READING)));
+        }
+        let words = format!("{} · {}", question.lesson_words(), question.words(review.now));
+        let open = ui.add(Button::new(words).wrap()).on_hover_text("Opens the question in the final test");
+        if open.clicked()
+            && let Some(test) = &review.test
+        {
+            action = Some(Action::OpenCell(test.clone(), question.cell.clone()));
+        }
     }
     action
 }
@@ -642,18 +692,32 @@ pub fn drop_ui(ctx: &Context) {
     painter.text(rect.center(), Align2::CENTER_CENTER, "Drop it here to open it", font, palette.ink);
 }
 
-/// Opens the course page, which can lead back to the lesson.
+/// Opens the course page, which can lead back to the lesson, or closes it.
 pub fn show(world: &mut World) {
+    show_part(world, false);
+}
+
+/// Opens the course page at what is due for review, or closes it.
+pub fn show_review(world: &mut World) {
+    show_part(world, true);
+}
+
+/// Opens the course page at the lessons or at what is due for review. If this part is open, it is closed.
+fn show_part(world: &mut World, shows_review: bool) {
     let behind = world.resource::<LatestModels>().snapshot().map(|snapshot| snapshot.lesson.title.clone());
-    let page = world.resource::<CoursePage>();
-    if page.is_open && behind.is_some() && page.frame.fault.is_none() {
-        world.resource_mut::<CoursePage>().close();
+    let mut page = world.resource_mut::<CoursePage>();
+    let is_shown = page.is_open && page.ui.shows_review == shows_review;
+    if is_shown && behind.is_some() && page.frame.fault.is_none() {
+        page.close();
         return;
     }
+    // Without a lesson behind it, what is due gives way to the lessons.
+    let shows_review = shows_review && !is_shown;
     // The page reads the progress from the disk.
     world.resource_mut::<Profile>().flush();
     world.resource_mut::<CoursePage>().frame.behind = behind;
     open_page(world);
+    world.resource_mut::<CoursePage>().ui.shows_review = shows_review;
 }
 
 fn open_page(world: &mut World) {

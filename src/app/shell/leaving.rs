@@ -11,6 +11,7 @@ use crate::app::link::{LatestModels, Link, Outbox};
 use crate::app::stage::state::StageState;
 use crate::app::ui_state::ViewState;
 use crate::app::work::profile::Profile;
+use crate::app::work::recall::Recall;
 use crate::app::work::session::Session;
 use crate::app::work::source::{LessonIssues, LessonSource};
 use crate::app::workspace::WorkspaceState;
@@ -55,5 +56,6 @@ pub fn close(world: &mut World) {
     world.insert_resource(LatestModels::default());
     world.insert_resource(StageState::default());
     world.insert_resource(Outbox::default());
+    world.insert_resource(Recall::default());
     world.insert_resource(LessonIssues::default());
 }

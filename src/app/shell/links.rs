@@ -53,13 +53,12 @@ fn try_follow(world: &mut World, link: TextLink) -> Result<(), String> {
             world.resource_mut::<WorkspaceState>().0.open_panels.show(PanelId::of(PanelName::Notebook));
         }
         TextLink::Lesson(id) => {
-            let file = lesson_beside(world, &id).or_else(|| lesson_of_program(world, &id));
-            open(world, file.ok_or_else(|| format!("There is no lesson {id:?} beside this one or in the course."))?);
+            let file = lesson_file(world, &id)?;
+            open(world, file);
         }
         TextLink::Place { lesson, cell } => {
-            try_follow(world, TextLink::Lesson(lesson))?;
-            let mut view = world.resource_mut::<ViewState>();
-            (view.asked.cell, view.asked.sentence_of) = (Some(cell.clone()), Some(cell));
+            let file = lesson_file(world, &lesson)?;
+            open_at(world, file, cell);
         }
         TextLink::File(name) => {
             let path = in_folder(snapshot.lesson.folder.as_deref(), &name);
@@ -67,6 +66,19 @@ fn try_follow(world: &mut World, link: TextLink) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Opens a lesson at one of its cells, with the sentence that the cell speaks of.
+pub fn open_at(world: &mut World, lesson: PathBuf, cell: String) {
+    open(world, lesson);
+    let mut view = world.resource_mut::<ViewState>();
+    (view.asked.cell, view.asked.sentence_of) = (Some(cell.clone()), Some(cell));
+}
+
+/// Returns the file of the lesson with an id: beside the open lesson or in the program's course.
+fn lesson_file(world: &World, id: &str) -> Result<PathBuf, String> {
+    let file = lesson_beside(world, id).or_else(|| lesson_of_program(world, id));
+    file.ok_or_else(|| format!("There is no lesson {id:?} beside this one or in the course."))
 }
 
 /// Chooses a head by its number, counted from 1 over all layers.

@@ -25,6 +25,7 @@ use crate::app::stage::frame::StageTab;
 use crate::app::ui_state::ViewState;
 use crate::app::work::job::Job;
 use crate::app::work::profile::Profile;
+use crate::app::work::recall::Recall;
 use crate::app::work::session::{Session, SessionState};
 use crate::app::work::source::{LessonIssues, LessonSource, ReadLesson};
 use crate::app::workspace::WorkspaceState;
@@ -79,9 +80,16 @@ impl Opening {
             workspace.0.restore(&self.view, &mut view);
         });
         if let Some(mut profile) = world.get_resource_mut::<Profile>() {
-            profile.forget_tasks();
+            profile.forget_last();
+            // The questions of this lesson's beginning follow from what was answered in the last one.
+            profile.flush();
         }
         name_window(world, Some(&opened));
+        // A copy of somebody's work does not begin with the questions of another.
+        if let Some(Setup { home, waker, .. }) = world.get_resource::<Setup>().filter(|_| path == opened) {
+            let recall = Recall::begin(&path, home.as_ref(), waker);
+            world.insert_resource(recall);
+        }
         world.insert_resource(self.issues);
         world.insert_resource(self.link);
         world.insert_resource(self.session);
@@ -181,7 +189,7 @@ pub fn show_opening_cell(
         *phase = OpeningPhase::Closed;
     }
     let Some((id, sentence, words, time, plays)) = first_stage_cell(&snapshot.lesson) else {
-        *phase = OpeningPhase::Done;
+        show_words_move(snapshot, &mut view, &mut phase);
         return;
     };
     if *phase == OpeningPhase::Closed {
@@ -200,6 +208,22 @@ pub fn show_opening_cell(
                 outbox.commands.push(Command::Sentence(SentenceCommand::Select(sentence)));
             }
         }
+    }
+}
+
+/// Plays the move of the words once when a real model or a recording opens, which has no stage cell.
+fn show_words_move(snapshot: &Snapshot, view: &mut ViewState, phase: &mut OpeningPhase) {
+    let is_real = snapshot.space.as_ref().is_some_and(|space| space.own_basis.meaning.is_some());
+    match phase {
+        OpeningPhase::Done => return,
+        OpeningPhase::Closed | OpeningPhase::Waits if snapshot.model.is_none() => {
+            *phase = OpeningPhase::Waits;
+            return;
+        }
+        OpeningPhase::Closed | OpeningPhase::Waits => *phase = OpeningPhase::Done,
+    }
+    if is_real && view.walk.at() == 0.0 && !view.walk.is_gliding() {
+        view.walk.play(1, 1.0);
     }
 }
 

@@ -23,7 +23,7 @@ use egui::Id;
 use super::beside::{self, show_meaning};
 use super::course::{self, CoursePage};
 use super::dialogs::HandInUiState;
-use super::links::follow_link;
+use super::links::{follow_link, open_at};
 use super::state::WindowState;
 use super::{jobs, opening, presentation};
 use crate::app::actions::{Action, FilePurpose, Pressed, WindowAction, keys};
@@ -34,6 +34,7 @@ use crate::app::panels::training::{FAR_STEPS, look_at, play_or_pause};
 use crate::app::panels::{self, PanelId, PanelName};
 use crate::app::stage::state::StageState;
 use crate::app::ui_state::ViewState;
+use crate::app::work::recall;
 use crate::app::work::session::Session;
 use crate::app::workspace::notices::SavingChoice;
 use crate::app::workspace::top_bar::SENTENCE;
@@ -53,6 +54,8 @@ pub fn perform(world: &mut World) {
             Action::GoBack(place) => choose(world, SavingChoice::GoBack(place)),
             Action::ResetCourse => course::reset(world, true),
             Action::UndoResetCourse => course::reset(world, false),
+            Action::OpenCell(file, cell) => open_at(world, file, cell),
+            Action::LeaveRecall => recall::leave(world),
             Action::Follow(link) => follow_link(world, link),
             Action::Reach(reached) => {
                 let lesson = world.resource::<LatestModels>().snapshot().map(|snapshot| snapshot.lesson.clone());
@@ -141,6 +144,7 @@ fn effect(action: WindowAction) -> Effect {
         Do::EndPresentation => World(presentation::end),
 
         Do::Course => World(course::show),
+        Do::Review => World(course::show_review),
         Do::Browse => World(|world| jobs::choose_file(world, FilePurpose::Open)),
         Do::Beside => World(|world| jobs::choose_file(world, FilePurpose::OpenBeside)),
         Do::EndBeside => World(beside::end_beside),

@@ -27,6 +27,7 @@ use crate::app::stage::sentence::{StripOptions, keys as sentence_keys};
 use crate::app::stage::state::StageState;
 use crate::app::text::live_card::live_card_ui;
 use crate::app::ui_state::ViewState;
+use crate::app::work::recall::Recall;
 use crate::app::work::session::Session;
 use crate::app::work::source::LessonIssues;
 use crate::app::workspace::notices::{ExportModel, checkpoints_ui, exported_ui, saving_strip_ui};
@@ -45,6 +46,7 @@ pub struct Screen<'w> {
     issues: ResMut<'w, LessonIssues>,
     outbox: ResMut<'w, Outbox>,
     session: Option<ResMut<'w, Session>>,
+    recall: Res<'w, Recall>,
     page: ResMut<'w, CoursePage>,
     state: ResMut<'w, WindowState>,
 }
@@ -178,7 +180,7 @@ impl Screen<'_> {
     fn lesson_ui(&mut self, ui: &mut Ui) {
         let keys = lesson_keys(ui.ctx(), &self.lesson_keys());
         self.state.asked.extend(keys.into_iter().map(Action::Row));
-        let Screen { models, on_stage, view, tab, workspace, issues, outbox, session, state, .. } = self;
+        let Screen { models, on_stage, view, tab, workspace, issues, outbox, session, recall, state, .. } = self;
         let workspace = &mut workspace.0;
         if let Some(session) = session {
             workspace.set_saving(&session.model.status);
@@ -191,6 +193,7 @@ impl Screen<'_> {
         let mut stage = StageSide::of(on_stage, tab, &workspace.open_panels, view);
         let requests = workspace_ui(ui, models, &mut issues.0, workspace, view, &mut stage, is_answered);
         outbox.commands.extend(requests.commands);
+        recall.send(requests.recall);
         state.asked.extend(requests.actions);
     }
 
@@ -215,8 +218,8 @@ fn dropped(ctx: &Context) -> Option<PathBuf> {
 
 /// Returns whether an action's key works on every page; other keys belong to a lesson.
 fn is_of_every_page(action: WindowAction) -> bool {
-    use WindowAction::{Browse, CloseKeySheet, Course, KeySheet, Larger, Panel, Smaller, Theme, UsualSize};
-    matches!(action, KeySheet | CloseKeySheet | Larger | Smaller | UsualSize | Theme | Course | Browse | Panel)
+    use WindowAction::{Browse, CloseKeySheet, Course, KeySheet, Larger, Panel, Review, Smaller, Theme, UsualSize};
+    matches!(action, KeySheet | CloseKeySheet | Larger | Smaller | UsualSize | Theme | Course | Review | Browse | Panel)
 }
 
 /// Returns the actions of a presentation whose keys were pressed.

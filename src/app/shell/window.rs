@@ -35,6 +35,7 @@ use crate::app::systems;
 use crate::app::theme::{self, motion, size};
 use crate::app::ui_state::{ThemeChoice, ViewState};
 use crate::app::work::profile::{self, Profile, WindowSettings};
+use crate::app::work::recall::{self, Recall};
 use crate::app::work::session::{self, Session};
 use crate::app::work::source::{self, LessonIssues};
 use crate::app::work::waker::Waker;
@@ -161,12 +162,13 @@ pub fn add_systems(app: &mut App) {
         .init_resource::<LessonIssues>()
         .init_resource::<CoursePage>()
         .init_resource::<WindowState>()
+        .init_resource::<Recall>()
         .add_systems(
             Update,
             (
                 // A file saved during a presentation is read when it ends.
                 source::reload.run_if(is_no_talk).before(systems::receive),
-                (opening::show_opening_cell, source::follow_beside, beside::open_awaited)
+                (opening::show_opening_cell, source::follow_beside, beside::open_awaited, recall::follow)
                     .after(systems::receive)
                     .before(systems::follow_trail),
             )

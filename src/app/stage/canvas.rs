@@ -4,15 +4,16 @@ use std::sync::Arc;
 
 use attune_engine::quantity::{Quantity, StagePoint};
 pub use attune_ui::actions::focus::stage_id;
-use attune_ui::theme::{self, Palette, size};
+
+use attune_ui::theme::{self, Palette, QUIET, size};
 pub use attune_ui::ui_state::search::Hit;
 use attune_ui::ui_state::{Highlight, PanelView, Walk};
 use attune_ui::widgets::glow::Glow;
 use attune_ui::widgets::popup::card_beside;
 use attune_view::explain::path::{PathArrow, PathModel};
 use attune_view::explain::walk::Step;
+use attune_view::view_model::axes::ends;
 use attune_view::view_model::compare::SECOND;
-use attune_view::view_model::labels::ends;
 use attune_view::view_model::sentence_arcs::WordAt;
 use attune_view::view_model::stage::{SecondKind, StageModel, TokenPoint};
 use bevy::math::Vec2;
@@ -155,8 +156,9 @@ fn paint_picture(
     lasso: &[Pos2],
 ) {
     let palette = projected.palette;
+    let strength = if projected.scene.emphasis.is_of_step() { QUIET } else { 1.0 };
     for (group, glow) in crowds {
-        glow.paint(painter, palette.group(*group));
+        glow.paint(painter, palette.group(*group).gamma_multiply(strength));
     }
     let whole = Rect::from_min_max(Pos2::ZERO, Pos2::new(1.0, 1.0));
     painter.image(texture, projected.rect, whole, theme::UNTINTED);

@@ -1,4 +1,5 @@
-//! The card of a score: its query and its key as two chains of arrows, tip to tail, an arrow for what each source put into it.
+//! The picture of a score, beside its ribbons: its query and its key as two chains of arrows, tip to tail, an arrow for what
+//! each source put into it.
 //! The plane goes through both vectors in the head's space, which is not that of the stage.
 
 use attune_ui::theme::{self, Palette, size};
@@ -6,42 +7,29 @@ use attune_ui::widgets::arrow::arrow;
 use attune_ui::widgets::heat::width_of;
 use attune_view::view_model::chains::{Chain, PlanePoint};
 use attune_view::view_model::score::ScoreModel;
-use egui::{Align2, Color32, Pos2, Rect, Sense, Stroke, Ui, Vec2, WidgetInfo, WidgetType, vec2};
+use egui::{Align2, Color32, Pos2, Rect, Sense, Stroke, Ui, WidgetInfo, WidgetType, vec2};
 
-const CARD: Vec2 = vec2(272.0, 186.0);
-const MARGIN: f32 = 12.0;
-/// Least size of the free stage that has room for the card.
-const FROM: Vec2 = vec2(420.0, 290.0);
-/// Least length of an arrow that is named, in points.
+const WIDTH: f32 = 200.0;
+const MARGIN: f32 = 6.0;
+/// Least width of the band that has room for the chains beside the ribbons.
+const FROM: f32 = 540.0;
+/// Length by which an arrow that is named is longer than its name, in points.
 const NAMED: f32 = 22.0;
 
-/// The words below the picture.
-const ABOUT: &str = "In the head's space; right is the query's way";
-
-/// The card of a score.
+/// The picture of a score.
 pub struct ChainsCard<'a>(pub &'a ScoreModel);
 
 impl ChainsCard<'_> {
-    /// Returns the place of the card: a corner that is free of other cards; none if there is no room.
-    pub fn place(room: Rect, taken: &[Rect]) -> Option<Rect> {
-        let inner = Rect::from_min_max(room.min + vec2(size::GAP_WIDE, size::VIEW_BAR + 2.0 * size::GAP), room.max);
-        let inner = inner.with_max_x(inner.right() - size::GAP_WIDE).with_max_y(inner.bottom() - size::GAP_WIDE);
-        let fits = room.width() >= FROM.x && room.height() >= FROM.y;
-        let low = inner.bottom() - CARD.y;
-        let corners = [
-            Pos2::new(inner.right() - CARD.x, low),
-            Pos2::new(inner.left(), low),
-            Pos2::new(inner.right() - CARD.x, inner.top()),
-            inner.min,
-        ];
-        let places = corners.into_iter().map(|corner| Rect::from_min_size(corner, CARD));
-        places.filter(|_| fits).find(|place| !taken.iter().any(|other| other.intersects(*place)))
+    /// Divides the band of the walk into the ribbons' place and, beside it, that of the chains; `None` if the band is too
+    /// narrow for both.
+    pub fn beside(band: Rect) -> Option<(Rect, Rect)> {
+        (band.width() >= FROM).then(|| band.split_left_right_at_x(band.right() - WIDTH))
     }
 
     pub fn ui(&self, ui: &Ui, area: Rect) {
         let (palette, chains) = (Palette::of(ui.visuals().dark_mode), &self.0.chains);
-        ui.painter().rect_filled(area, f32::from(size::RADIUS), palette.surface);
-        let inner = area.shrink(MARGIN).with_max_y(area.bottom() - MARGIN - size::SMALL - size::GAP_TIGHT);
+        ui.painter().rect_filled(area, 0.0, palette.surface);
+        let inner = area.shrink(MARGIN);
         let names = [(&chains.query, "q", palette.query), (&chains.key, "k", palette.key)];
         let name =
             names.iter().map(|(_, name, _)| width_of(ui, name, theme::strong(size::READING))).fold(0.0, f32::max);
@@ -51,11 +39,10 @@ impl ChainsCard<'_> {
             let (tip, font) = (plane.place(chain.tip), theme::strong(size::READING));
             ui.painter().text(tip + vec2(size::GAP_TIGHT, 0.0), Align2::LEFT_CENTER, name, font, ink);
         }
-        let foot = area.left_bottom() + vec2(MARGIN, -MARGIN / 2.0);
-        ui.painter().text(foot, Align2::LEFT_BOTTOM, ABOUT, theme::plain(size::SMALL), palette.ink_soft);
         let response = ui.interact(area, ui.id().with("chains"), Sense::hover());
         let said = format!(
-            "{} Tip to tail, what each source put into the query and into the key: {}; {}.",
+            "{} In the head's space, tip to tail, what each source put into the query and into the key: {}; {}. Right is \
+             the query's direction.",
             self.0.title,
             said("query", &chains.query),
             said("key", &chains.key)
@@ -104,8 +91,8 @@ impl Plane {
         for step in &chain.arrows {
             let [from, to] = [step.from, step.to].map(|point| self.place(point));
             arrow(painter, from, to, ink);
-            if from.distance(to) >= NAMED {
-                let font = theme::plain(size::SMALL);
+            let font = theme::plain(size::SMALL);
+            if from.distance(to) >= width_of(ui, &step.label, font.clone()) + NAMED {
                 painter.text(from.lerp(to, 0.5), Align2::CENTER_BOTTOM, &step.label, font, palette.ink_soft);
             }
         }

@@ -258,5 +258,6 @@ fn uniform(tab: &StageTab, time: f32, palette: &Palette) -> StageUniform {
         viewport: Vec4::new(pixels.x, pixels.y, view.distance, pixels_per_point),
         range: Vec4::new(time, view.near, fog(FOG_FROM), fog(FOG_TO)),
         sizes: Vec4::new(LEAST_RADIUS, TOKEN_RADIUS, FOG, view.perspective),
+        hues: palette.groups.map(|hue| Vec4::from_array(Rgba::from(hue).to_array())),
     }
 }

@@ -1,21 +1,14 @@
 //! The gauge under the sentence. For each word that the lesson is about, it shows the word's place between the two ends
 //! of the picture's first chosen axis, measured in the true space: a ring before attention, a mark now.
 
-use std::borrow::Cow;
-use std::sync::Arc;
-
-use attune_core::kernel::snapshot::Snapshot;
-use attune_core::kernel::snapshot::sentence::token_labels;
-use attune_core::kernel::snapshot::space::ChosenAxis;
-use attune_engine::numerics::table::Table;
 use attune_ui::theme::{self, Palette, size};
 use attune_ui::ui_state::{Highlight, Hover, Selection};
 use attune_ui::widgets::heat::width_of;
-use attune_view::view_model::Model;
-use attune_view::view_model::axes::short;
-use attune_view::view_model::labels::ends;
+pub use attune_view::view_model::gauge::{GaugeMark, GaugeModel};
 use attune_view::view_model::sentence_arcs::WordAt;
 use egui::{Align2, Color32, Id, Pos2, Rangef, Rect, Sense, Shape, Stroke, Ui, Vec2, WidgetInfo, WidgetType};
+
+use super::geometry::arrival;
 
 /// Least height of a stage that has room for the gauge.
 pub const FROM: f32 = 320.0;
@@ -24,6 +17,8 @@ const TRACKS: usize = 4;
 const TRACK: f32 = 21.0;
 const MARK: f32 = 5.5;
 const RING: f32 = 4.5;
+/// Radius of the marks of all words, which are shown as long as no word is chosen.
+const SMALL: f32 = 2.5;
 const HEAD: f32 = 5.0;
 
 /// The tracks to show.
@@ -70,11 +65,22 @@ impl<'a> Gauge<'a> {
         }
         if self.marks.is_empty() {
             track(ui, run, middle, palette);
+            for mark in &self.model.marks {
+                let at = Place::of(mark.at(time), run, middle);
+                at.paint(ui.painter(), SMALL, Some(self.ink(mark, time, palette)), theme::CLEAR);
+            }
         }
         for (row, mark) in self.marks.iter().enumerate() {
             let y = inner.top() + TRACK * (row as f32 + 0.5);
             self.mark_ui(ui, mark, run, y, time, hover);
         }
+    }
+
+    /// Returns the colour of a mark: on its arrival, the hue of the end that the word reaches.
+    fn ink(&self, mark: &GaugeMark, time: f32, palette: &Palette) -> Color32 {
+        let own = palette.token(mark.group);
+        let goal = self.model.reached(mark).filter(|_| mark.group.is_none());
+        goal.map_or(own, |goal| own.lerp_to_gamma(palette.group(goal), arrival(time)))
     }
 
     fn mark_ui(&self, ui: &Ui, mark: &GaugeMark, run: Rangef, y: f32, time: f32, hover: &mut Hover) {
@@ -86,7 +92,7 @@ impl<'a> Gauge<'a> {
         track(ui, run, y, palette);
         let now = mark.at(time);
         let (at, was) = (Place::of(now, run, y), Place::of(mark.fixed, run, y));
-        let ink = palette.token(mark.group);
+        let ink = self.ink(mark, time, palette);
         let painter = ui.painter();
         was.paint(painter, RING, None, palette.ink_soft);
         painter.hline(Rangef::new(was.at.x.min(at.at.x), was.at.x.max(at.at.x)), y, Stroke::new(size::OUTLINE, ink));
@@ -104,13 +110,13 @@ impl<'a> Gauge<'a> {
         if response.hovered() {
             hover.point_at_token(WordAt::in_sentence(mark.position));
             response.on_hover_ui(|ui| {
-                let GaugeModel { from, to, ends: [first, last], .. } = self.model;
+                let GaugeModel { about, ends: [first, last], .. } = self.model;
                 let width = first.len().max(last.len());
                 ui.strong(&mark.label);
                 for (name, place) in [(*first, mark.fixed), ("now", now), (*last, mark.now)] {
                     ui.monospace(format!("{name:width$} {place:.3}"));
                 }
-                ui.weak(format!("In the true space, 0 is the centre of {from} and 1 is the centre of {to}."));
+                ui.weak(about);
             });
         }
     }
@@ -172,126 +178,6 @@ fn track(ui: &Ui, run: Rangef, y: f32, palette: &Palette) {
         let tip = Pos2::new(x + side * HEAD / 2.0, y);
         painter.line_segment([tip, tip + foot], Stroke::new(size::HAIRLINE, ink));
         painter.line_segment([tip, tip + foot * Vec2::new(1.0, -1.0)], Stroke::new(size::HAIRLINE, ink));
-    }
-}
-
-/// A scale from the centre of some words, at 0, to that of others, at 1. A word may lie beyond either end.
-#[derive(Clone, Debug, PartialEq)]
-pub struct GaugeModel {
-    /// Name of the first end as the axis states it, such as `fruit` or `company`.
-    pub from: String,
-    pub to: String,
-    /// Groups of the ends, for their colours.
-    pub groups: [Option<usize>; 2],
-    /// Names of the vectors at both ends of the layers.
-    pub ends: [&'static str; 2],
-    /// The marks, one for each word of the sentence.
-    pub marks: Vec<GaugeMark>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct GaugeMark {
-    /// Position in the sentence, from 0.
-    pub position: usize,
-    pub text: String,
-    /// Label of the word: `apple`, or `apple₂` if the sentence has the word more than once.
-    pub label: String,
-    pub group: Option<usize>,
-    /// Place of the vector before the layers: `(v − from)·(to − from) / |to − from|²`.
-    pub fixed: f32,
-    /// Place of the vector after them, with the weights in use.
-    pub now: f32,
-}
-
-impl GaugeMark {
-    /// Returns the place at `time` in [0, 1], from static to contextual.
-    pub fn at(&self, time: f32) -> f32 {
-        (1.0 - time) * self.fixed + time * self.now
-    }
-}
-
-impl Model for GaugeModel {
-    type Choice = ();
-
-    fn make(snapshot: &Arc<Snapshot>, _: &(), _: Option<&Self>) -> Option<Self> {
-        Self::of(snapshot)
-    }
-}
-
-impl GaugeModel {
-    /// Returns the gauge of the first chosen axis, or `None` if there is no model or no chosen axis.
-    pub fn of(snapshot: &Snapshot) -> Option<Self> {
-        let space = snapshot.space.as_deref()?;
-        let model = snapshot.model.as_ref()?;
-        let (sentence, is_recorded) = (&model.sentence, model.recorded.is_some());
-        let axis = space.basis.chosen.iter().flatten().next()?;
-        let scale = Scale::of(axis, &space.vectors)?;
-        // A word that does not exist yet begins at the origin.
-        let nothing = vec![0.0; space.vectors.cols()];
-        let of_token = |(position, label): (usize, String)| {
-            let token = &sentence.tokens[position];
-            let of_word = || token.word.map_or(Cow::Borrowed(&nothing[..]), |word| space.vectors.row(word));
-            let input = &sentence.activations.input;
-            let first = if is_recorded { Cow::Borrowed(input.row(position)) } else { of_word() };
-            GaugeMark {
-                position,
-                text: token.text.clone(),
-                label,
-                group: token.word.and_then(|word| space.group_of[word]),
-                fixed: scale.place(&first),
-                now: scale.place(sentence.activations.output.row(position)),
-            }
-        };
-        let marks = token_labels(&sentence.tokens).into_iter().enumerate().map(of_token);
-        let group = |name: &str| snapshot.lesson.groups.iter().position(|group| group.name == name);
-        Some(Self {
-            from: short(&axis.from.text),
-            to: short(&axis.to.text),
-            groups: [group(&axis.from.text), group(&axis.to.text)],
-            ends: ends(is_recorded),
-            marks: marks.collect(),
-        })
-    }
-
-    /// Returns the marks to show: those of the chosen words, or else that of the query.
-    pub fn chosen(&self, lit: &[String], query: Option<usize>) -> Vec<&GaugeMark> {
-        let of_words: Vec<&GaugeMark> = self.marks.iter().filter(|mark| lit.contains(&mark.text)).collect();
-        if of_words.is_empty() { query.and_then(|query| self.marks.get(query)).into_iter().collect() } else { of_words }
-    }
-
-    /// Returns whether attention moves any word of the sentence along the axis.
-    pub fn has_moves(&self) -> bool {
-        self.marks.iter().any(|mark| mark.now != mark.fixed)
-    }
-
-    /// Returns the place of a mark in words, for screen readers.
-    pub fn said(&self, mark: &GaugeMark) -> String {
-        let Self { from, to, .. } = self;
-        let GaugeMark { label, fixed, now, .. } = mark;
-        format!("{label}: from {fixed:.2} to {now:.2}, where 0 is {from} and 1 is {to}")
-    }
-}
-
-/// The line from one centre to another, in double precision.
-struct Scale {
-    from: Vec<f32>,
-    way: Vec<f64>,
-    /// Squared length of the line, `|to − from|²`.
-    square: f64,
-}
-
-impl Scale {
-    fn of(axis: &ChosenAxis, vectors: &Table<f32>) -> Option<Self> {
-        let [from, to] = [&axis.from, &axis.to].map(|group| vectors.centroid(&group.words));
-        let way: Vec<f64> = from.iter().zip(&to).map(|(&from, &to)| f64::from(to) - f64::from(from)).collect();
-        let square = way.iter().map(|x| x * x).sum::<f64>();
-        (square.is_finite() && square > 0.0).then_some(Self { from, way, square })
-    }
-
-    fn place(&self, vector: &[f32]) -> f32 {
-        let along = vector.iter().zip(&self.from).zip(&self.way);
-        let dot: f64 = along.map(|((&x, &from), way)| (f64::from(x) - f64::from(from)) * way).sum();
-        (dot / self.square) as f32
     }
 }
 

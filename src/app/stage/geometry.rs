@@ -6,7 +6,8 @@ use std::sync::LazyLock;
 
 use attune_engine::numerics::vectors::norm;
 use attune_engine::quantity::Quantity;
-use attune_ui::theme::{Palette, Role, weight_line};
+
+use attune_ui::theme::{GROUPS, Palette, QUIET, Role, weight_line};
 use attune_ui::ui_state::search::{Emphasis, Visibility};
 use attune_ui::ui_state::walk::ease;
 use attune_view::explain::path::{PathArrow, PathModel};
@@ -43,6 +44,10 @@ const DASHED: f32 = 3.0;
 const DOTTED: f32 = 4.0;
 /// Number that is added to a kind to take its fog away, as in the shader.
 const CLEAR: f32 = 16.0;
+/// Number that is added to a kind for each group up to the one that the point reaches, as in the shader.
+const GOAL: f32 = 32.0;
+/// Times at which a point begins to take the hue of the group that it reaches, and has it, as in the shader.
+const ARRIVAL: (f32, f32) = (0.7, 1.0);
 pub const DASHES: usize = 4;
 pub const DOTS: usize = 8;
 
@@ -62,6 +67,13 @@ impl Instance {
     #[must_use]
     pub fn clear(self) -> Self {
         Self { kind: self.kind + CLEAR, ..self }
+    }
+
+    /// Returns the instance on its way to a group, whose hue it has at its end.
+    #[must_use]
+    pub fn towards(self, group: Option<usize>) -> Self {
+        let goal = group.map_or(0, |group| 1 + group % GROUPS);
+        Self { kind: self.kind + GOAL * goal as f32, ..self }
     }
 
     /// Returns whether both ends of the instance are finite; otherwise it cannot be drawn.
@@ -106,9 +118,13 @@ pub fn scaled(model: &StageModel, at: [f32; 3]) -> [f32; 3] {
     [x / radius, y / radius, z / radius]
 }
 
-/// Returns the colour of a word or token, dimmed if the point is faded.
-pub fn shade(palette: &Palette, color: Color32, shown: Visibility) -> Color32 {
-    if shown == Visibility::Faded { palette.dimmed(color) } else { color }
+/// Returns the colour of a word or token, dimmed if the point is faded, and quiet if a step is not about it.
+pub fn shade(palette: &Palette, color: Color32, shown: Visibility, emphasis: &Emphasis) -> Color32 {
+    match shown {
+        Visibility::Faded if emphasis.is_of_step() => palette.quiet(color),
+        Visibility::Faded => palette.dimmed(color),
+        _ => color,
+    }
 }
 
 /// Returns whether a place is finite; a point elsewhere cannot be drawn.
@@ -150,11 +166,11 @@ pub fn instances(model: &StageModel, emphasis: &Emphasis, old: bool, palette: &P
     let in_sight = || model.tokens.iter().filter(|token| emphasis.token(token.position) != Visibility::Hidden);
     let ghosts =
         in_sight().filter(|token| token.end != token.trained_end).map(|token| trained_ghost(model, token, palette));
-    let tokens = in_sight().map(|token| token_point(model, token, emphasis.token(token.position), palette));
+    let tokens = in_sight().map(|token| token_point(model, token, emphasis, palette));
     let old =
         model.ghosts.iter().filter(|_| old && !emphasis.is_isolated()).map(|ghost| old_ghost(model, ghost, palette));
     let split = in_sight().filter(|token| token.pieces > 1);
-    let split = split.map(|token| static_place(model, token, emphasis.token(token.position), palette));
+    let split = split.map(|token| static_place(model, token, emphasis, palette));
     let begun = in_sight().filter(|token| token.start != token.static_at).map(|token| beginning(model, token, palette));
     let mut all = under;
     all.append(&mut among);
@@ -229,7 +245,7 @@ fn word_colors(model: &StageModel, emphasis: &Emphasis, palette: &Palette) -> Ve
     let of = |own: Option<Color32>| {
         let quiet = own.unwrap_or_else(|| palette.dimmed(palette.word));
         [(Visibility::Lit, 0.0), (Visibility::Faded, back)].map(|(shown, back)| {
-            let of = |color: Color32| shade(palette, color, shown).lerp_to_gamma(palette.stage, back);
+            let of = |color: Color32| shade(palette, color, shown, emphasis).lerp_to_gamma(palette.stage, back);
             [of(own.unwrap_or(palette.word)), of(quiet).gamma_multiply(sheer)]
         })
     };
@@ -301,7 +317,7 @@ fn word_point(
     let word = &model.words[index];
     let at = scaled(model, word.at);
     let (color, size, kind) = if model.is_in_sentence(index) {
-        (shade(palette, palette.token(word.group), shown), TOKEN_RADIUS, RING)
+        (shade(palette, palette.token(word.group), shown, emphasis), TOKEN_RADIUS, RING)
     } else {
         let is_chosen = emphasis.is_chosen(shown);
         let is_quiet = is_quiet(model, index) && !is_chosen;
@@ -316,21 +332,35 @@ fn word_point(
     Instance { start: at, end: at, color, size, kind }
 }
 
+/// Returns the group whose hue a token takes: that of the end that it reaches, unless it has a colour of its own.
+fn goal(token: &TokenPoint) -> Option<usize> {
+    token.reaches.filter(|_| token.group.is_none())
+}
+
+/// Returns how much of its goal's hue a point has at a time, as the shader's `arrival`.
+pub fn arrival(time: f32) -> f32 {
+    let share = ((time - ARRIVAL.0) / (ARRIVAL.1 - ARRIVAL.0)).clamp(0.0, 1.0);
+    share * share * (3.0 - 2.0 * share)
+}
+
 /// Returns the radius of a token; a faded token is as small as a word.
 pub fn token_radius(shown: Visibility) -> f32 {
     if shown == Visibility::Faded { WORD_RADIUS } else { TOKEN_RADIUS }
 }
 
-fn token_point(model: &StageModel, token: &TokenPoint, shown: Visibility, palette: &Palette) -> Instance {
-    let color = shade(palette, palette.token(token.group), shown);
+fn token_point(model: &StageModel, token: &TokenPoint, emphasis: &Emphasis, palette: &Palette) -> Instance {
+    let shown = emphasis.token(token.position);
+    let color = shade(palette, palette.token(token.group), shown, emphasis);
     let (start, end) = (scaled(model, token.start), scaled(model, token.end));
-    let point = Instance { start, end, color, size: token_radius(shown), kind: DISC };
+    let goal = goal(token).filter(|_| shown != Visibility::Faded);
+    let point = Instance { start, end, color, size: token_radius(shown), kind: DISC }.towards(goal);
     if shown == Visibility::Faded { point } else { point.clear() }
 }
 
 /// Returns the ring at the static place of a word of several pieces, which the table does not have.
-fn static_place(model: &StageModel, token: &TokenPoint, shown: Visibility, palette: &Palette) -> Instance {
-    let (at, color) = (scaled(model, token.static_at), shade(palette, palette.token(token.group), shown));
+fn static_place(model: &StageModel, token: &TokenPoint, emphasis: &Emphasis, palette: &Palette) -> Instance {
+    let shown = emphasis.token(token.position);
+    let (at, color) = (scaled(model, token.static_at), shade(palette, palette.token(token.group), shown, emphasis));
     Instance { start: at, end: at, color, size: TOKEN_RADIUS, kind: RING }
 }
 
@@ -369,7 +399,8 @@ pub fn extent(model: &StageModel) -> Content {
     // point.
     let is_far = |token: &&TokenPoint| model.hides_table && model.is_of_layer() && token.position == 0;
     let tokens = model.tokens.iter().filter(|token| !is_far(token)).chain(&model.second);
-    let tokens = tokens.flat_map(|token| [token.start, token.end]);
+    let ends = model.ends.iter().flat_map(|end| end.points.iter().copied());
+    let tokens = tokens.flat_map(|token| [token.start, token.end]).chain(ends);
     let placed = |at: [f32; 3]| has_place(at).then(|| Vec3::from(scaled(model, at)));
     let about: Vec<Vec3> = named.chain(tokens).filter_map(placed).collect();
     // A single word without a group belongs to a file of vectors, whose words are then the subject.
@@ -384,8 +415,16 @@ const ARROW: f32 = 1.0;
 /// Kind of the line from the live point to the ground below it.
 const DROP: f32 = 3.0;
 const GROUND_LINE: f32 = 4.0;
+/// Kind of a line that is a fifth as wide at its end as at its beginning.
+const TAPER: f32 = 6.0;
+/// Kind of a line without a head from where a point was to where it is now.
+const TRAIL: f32 = 7.0;
 /// Widths, in points.
 const ARROW_WIDTH: f32 = 2.0;
+/// Width of the arrow of a word that reaches an end, and width and opacity of the trail behind it.
+const GOAL_WIDTH: f32 = 4.0;
+const TRAIL_WIDTH: f32 = 10.0;
+const TRAIL_STRENGTH: f32 = 0.1;
 const GRID_WIDTH: f32 = 1.2;
 const AXIS_WIDTH: f32 = 1.4;
 const DROP_WIDTH: f32 = 1.0;
@@ -419,8 +458,15 @@ pub fn of_moves(model: &StageModel, emphasis: &Emphasis, palette: &Palette) -> V
     let has_drops = !emphasis.is_of_step() && !model.tokens.iter().all(|token| token.is_part || is_lit(token));
     let lit = || model.tokens.iter().filter(|token| is_lit(token));
     let drops = lit().filter(|_| has_drops).map(|token| from_to(token, DROP_FAINTNESS, DROP_WIDTH, DROP));
-    let arrows = lit().map(|token| from_to(token, 0.0, ARROW_WIDTH, ARROW).clear());
-    drops.chain(arrows).filter(Instance::has_place).collect()
+    let arrows = lit().map(|token| match goal(token) {
+        Some(group) => from_to(token, 0.0, GOAL_WIDTH, ARROW).towards(Some(group)).clear(),
+        None => from_to(token, 0.0, ARROW_WIDTH, ARROW).clear(),
+    });
+    let trails = lit().filter_map(|token| {
+        let trail = from_to(token, 1.0 - TRAIL_STRENGTH, TRAIL_WIDTH, TRAIL);
+        Some(trail.towards(Some(goal(token)?)).clear())
+    });
+    drops.chain(trails).chain(arrows).filter(Instance::has_place).collect()
 }
 
 /// Returns the stage cell's lines between visible words, at their static points.
@@ -463,7 +509,7 @@ impl Floor {
 
 fn ground(Floor { height, step }: Floor, palette: &Palette) -> Vec<Instance> {
     let reach = GRID_HALF as f32 * step;
-    let color = palette.sheer(palette.grid);
+    let color = palette.floor();
     let line = |start, end| Instance { start, end, color, size: GRID_WIDTH, kind: GROUND_LINE };
     (-GRID_HALF..=GRID_HALF)
         .map(|i| i as f32 * step)
@@ -543,25 +589,33 @@ pub fn of_walk(
 
 fn key_lines(model: &StageModel, walked: &Walked, emphasis: &Emphasis, at: f32, palette: &Palette) -> Vec<Instance> {
     let walk = walked.walk;
-    let (shown, query) = (Step::Score.share(at), walked.place(model, walk.query_side, walk.focus.query));
+    let (shown, query) = (Step::Project.share(at), walked.place(model, walk.query_side, walk.focus.query));
     let Some(query) = query.filter(|_| shown > 0.0) else { return Vec::new() };
     let scores = walk.by_key(Step::Scale, Quantity::Score);
     let masked = Step::Scale.share(at);
     let gone = Step::Output.share(at);
-    let hue = palette.query;
+    let (hue, partners) = (hue_at(at, palette), walk.partners(Step::at(at)));
     let line = |key: usize| {
         let pull = walk.pull(at, key);
         let is_hidden = scores.get(key) == Some(&f32::NEG_INFINITY);
         let seen = if is_hidden { 1.0 - masked } else { 1.0 };
-        let alpha = shown * seen * weight_line::opacity(pull) * (1.0 - (1.0 - FAINT) * gone);
+        let strength = if partners.contains(&key) { 1.0 } else { QUIET };
+        let alpha = shown * seen * strength * weight_line::opacity(pull) * (1.0 - (1.0 - FAINT) * gone);
         let is_itself = walk.query_side == walk.key_side && key == walk.focus.query;
         let is_out = walk.key_side == Side::Sentence && emphasis.token(key) == Visibility::Hidden;
         let start = walked.place(model, walk.key_side, key).filter(|_| !is_itself && !is_out && alpha > 0.0)?;
         let size = weight_line::width(pull);
         let (start, end) = (scaled(model, start), scaled(model, query));
-        Some(Instance { start, end, color: hue.gamma_multiply(alpha), size, kind: LINE })
+        Some(Instance { start, end, color: hue.gamma_multiply(alpha), size, kind: TAPER })
     };
     (0..walk.keys.len()).filter_map(line).collect()
+}
+
+/// Returns the colour of the lines between the chosen word and its keys: that of keys while these are made, of the query
+/// while it is compared with them, and of values once these are mixed.
+fn hue_at(at: f32, palette: &Palette) -> Color32 {
+    let to_query = palette.key.lerp_to_gamma(palette.query, Step::Score.share(at));
+    to_query.lerp_to_gamma(palette.value, Step::Mix.share(at))
 }
 
 /// The query, key or value of the walk as an arrow from the origin, if it has at most as many numbers as the space has

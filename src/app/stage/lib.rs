@@ -14,6 +14,7 @@ pub mod chains;
 #[path = "../../../tests/common/close.rs"]
 mod close;
 pub mod content;
+pub mod filmstrip;
 pub mod frame;
 pub mod gauge;
 pub mod geometry;

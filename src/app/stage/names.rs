@@ -511,7 +511,7 @@ fn paint_crowds(canvas: &Canvas, marks: &[Obstacle], writing: &mut Writing) {
         let format =
             TextFormat { extra_letter_spacing: TRACKING, ..TextFormat::simple(theme::strong(size::CROWD), color) };
         let mut job = LayoutJob::default();
-        job.append(&model.groups[*group].to_uppercase(), 0.0, format);
+        job.append(&model.glow_name(*group).to_uppercase(), 0.0, format);
         let galley = painter.layout_job(job);
         let Some(place) = crowd_place(glow, galley.size(), free, marks, writing) else { continue };
         writing.write_crowd(*group, place);
@@ -566,8 +566,8 @@ fn paint_axes(canvas: &Canvas, before: &Writing, written: &mut Vec<Rect>) {
         if way.length() < SHORT {
             continue;
         }
-        let groups = &projected.scene.model.groups;
-        let is_named = |name: &String| before.crowds.iter().any(|(group, _)| groups.get(*group) == Some(name));
+        let model = projected.scene.model;
+        let is_named = |name: &String| before.crowds.iter().any(|(group, _)| model.glow_name(*group) == name);
         let ends = [(first, -way, from), (last, way, to)];
         for (at, way, name) in ends.into_iter().filter(|(.., name)| free.height() >= LOW || !is_named(name)) {
             let galley = painter.layout_no_wrap(end_text(way, name), theme::strong(size::LABEL), palette.ink_soft);

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use attune_ui::theme::GROUPS;
 use bevy::asset::uuid_handle;
 use bevy::math::{UVec2, Vec4};
 use bevy::mesh::VertexBufferLayout;
@@ -47,6 +48,8 @@ pub struct StageUniform {
     pub viewport: Vec4,
     pub range: Vec4,
     pub sizes: Vec4,
+    /// Hues of the groups.
+    pub hues: [Vec4; GROUPS],
 }
 
 /// A complete picture of the stage.

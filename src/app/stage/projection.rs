@@ -9,12 +9,12 @@ use attune_ui::widgets::glow::Glow;
 use attune_view::explain::path::PathModel;
 use attune_view::explain::walk::{Step, WalkModel};
 use attune_view::view_model::labels::Side;
-use attune_view::view_model::stage::{StageModel, TokenPoint};
+use attune_view::view_model::stage::{StageEnd, StageModel, TokenPoint};
 use bevy::math::{Vec2, Vec3};
 use egui::{Color32, Pos2, Rect};
 
 use super::geometry::{
-    LARGEST_WORD_RADIUS, LEAST_RADIUS, RoleArrow, TOKEN_RADIUS, axis_end, roles, scaled, shade, token_radius,
+    LARGEST_WORD_RADIUS, LEAST_RADIUS, RoleArrow, TOKEN_RADIUS, arrival, axis_end, roles, scaled, shade, token_radius,
     word_color, word_radius,
 };
 use super::labels::Priority;
@@ -115,11 +115,18 @@ impl<'a> ProjectedScene<'a> {
             Hit::Word(index) => (word_color(model, emphasis, index, self.palette), emphasis.word(index)),
             Hit::Token(position) => {
                 let token = model.tokens.get(position);
-                let color = token.map(|token| self.palette.token(token.group)).unwrap_or_default();
+                let color = token.map(|token| self.token_color(token)).unwrap_or_default();
                 (color, emphasis.token(position))
             }
         };
-        shade(self.palette, color, shown)
+        shade(self.palette, color, shown, emphasis)
+    }
+
+    /// Returns the colour of a token, which takes the hue of the group that it reaches on its arrival, as the shader does.
+    fn token_color(&self, token: &TokenPoint) -> Color32 {
+        let own = self.palette.token(token.group);
+        let goal = token.reaches.filter(|_| token.group.is_none());
+        goal.map_or(own, |goal| own.lerp_to_gamma(self.palette.group(goal), arrival(self.time)))
     }
 
     /// Returns the point on the screen, or `None` if it is hidden or behind the camera.
@@ -203,7 +210,19 @@ impl<'a> ProjectedScene<'a> {
             let is_one = glow.spread() <= WIDE * self.free.size().min_elem();
             (is_one && self.rect.contains(glow.middle())).then_some((*group, glow))
         };
-        self.point_index.crowds.iter().filter_map(of).collect()
+        let of_end = |(group, end): (usize, &StageEnd)| {
+            let seen: Option<Vec<Pos2>> = end.points.iter().map(|at| self.at(*at)).collect();
+            let (seen, wide) = (seen?, WIDE * self.free.size().min_elem());
+            let own = Glow::of(vec![*seen.first()?], LEAST);
+            // Words that are near in the true space may be far away in this view; the word at the end is then alone.
+            let glow = Glow::of(seen, LEAST).filter(|glow| glow.spread() <= wide).or(own)?;
+            self.rect.contains(glow.middle()).then_some((group, glow))
+        };
+        let ends = &self.scene.model.ends;
+        match ends.is_empty() {
+            true => self.point_index.crowds.iter().filter_map(of).collect(),
+            false => ends.iter().enumerate().filter_map(of_end).collect(),
+        }
     }
 
     /// Returns the rings at the static places that words have left, each with its word.

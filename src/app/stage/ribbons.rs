@@ -1,83 +1,65 @@
-//! The card of a step, which shows its numbers as ribbons of cells: query, key and value; their products and the sum;
-//! the scores of all words before and after scaling; the weights; the weighted values and their sum; the part of each
-//! head in the output; and the sum with the input.
+//! The band of a step, between the picture and the time line, which shows the numbers of the step as ribbons of cells: query,
+//! key and value; their products and the sum; the scores of all words before and after scaling; the weights; the weighted
+//! values and their sum; the part of each head in the output; and the sum with the input.
 //!
-//! A cell is filled if its number is positive and hollow if it is negative, and the larger the number, the stronger its
-//! colour. The result of a step grows as the walk approaches the step, so that the time line can be dragged in both
-//! directions.
+//! The band has one height and one place, so that nothing moves from step to step and no point is covered. A cell is
+//! filled if its number is positive and hollow if it is negative, and the larger the number, the stronger its colour. The
+//! result of a step grows as the walk approaches the step, so that the time line can be dragged in both directions. The
+//! ribbon of another word slides in from that word's place in the sentence.
 
-use attune_engine::quantity::Quantity;
-use attune_ui::theme::{self, Palette, Role, size};
+use attune_engine::quantity::{Entry, Quantity};
+use attune_ui::theme::{self, Palette, Role, motion, size};
 use attune_ui::ui_state::Trail;
+use attune_ui::ui_state::walk::ease;
 use attune_ui::widgets::heat::width_of;
 use attune_ui::widgets::traced::ASK_HINT;
 use attune_view::explain::walk::{Added, NumberRow, Step, WalkModel};
 use attune_view::view_model;
+use attune_view::view_model::sentence_arcs::WordAt;
 use egui::epaint::TextShape;
 use egui::text::{LayoutJob, TextWrapping};
 use egui::{
-    Align2, Color32, CursorIcon, Pos2, Rect, Sense, Stroke, StrokeKind, Ui, Vec2, WidgetInfo, WidgetType, vec2,
+    Align2, Color32, CursorIcon, Id, Pos2, Rect, Sense, Stroke, StrokeKind, Ui, Vec2, WidgetInfo, WidgetType, vec2,
 };
 
-/// Largest and least width of a cell. If not all numbers fit, the first ones are shown.
-const CELL: (f32, f32) = (42.0, 2.0);
-/// Least width of a cell that shows its number.
-const NUMBERED: f32 = 36.0;
+/// Height of the band.
+pub const BAND: f32 = 96.0;
+/// Least size of the picture above the band.
+const FROM: Vec2 = vec2(360.0, 120.0);
+/// Size of a cell. A cell becomes as narrow as [`NARROWEST`] if not all numbers fit; if they still do not fit, the first
+/// ones are shown.
+const CELL: Vec2 = vec2(12.0, 18.0);
+const NARROWEST: f32 = 2.0;
+/// Width of a cell that shows its number, and the greatest number of cells of this width.
+const NUMBERED: f32 = 42.0;
+const FEW: usize = 4;
 /// Gap between cells.
 const APART: f32 = 1.0;
-/// Least size of a stage that has room for the card.
-const FROM: Vec2 = vec2(420.0, 250.0);
-const MARGIN: f32 = 12.0;
+/// Greatest gap between two lines.
+const GAP: f32 = 6.0;
+const MARGIN: f32 = 6.0;
+/// Width of the letter and the word beside each ribbon.
+const LETTER: f32 = 108.0;
 /// Width of the sum beside the ribbons.
 const SUM: f32 = 58.0;
+/// Greatest height of bars, and the height of the words below bars.
+const BARS: f32 = 36.0;
+const WORDS: f32 = 30.0;
+/// Greatest number of lines that fit into the band.
+const LINES: usize = 4;
 
-/// Greatest number of lines for which bars have their full height.
-const FEW: usize = 3;
-
-/// Sizes of a card.
-struct Sizes {
-    width: f32,
-    /// Heights of a ribbon, of bars, and of the words below bars.
-    ribbon: f32,
-    bars: f32,
-    words: f32,
-    /// Gap between two lines.
-    apart: f32,
-    /// Width of the letter and the word beside each ribbon.
-    letter: f32,
-    /// Height of the sentence at the bottom.
-    said: f32,
-}
-
-const ROOMY: Sizes = Sizes {
-    width: 388.0,
-    ribbon: 18.0,
-    bars: 36.0,
-    words: 44.0,
-    apart: 7.0,
-    letter: 108.0,
-    said: size::SMALL + size::GAP_TIGHT,
-};
-/// Sizes of a card on a low stage. The card has no sentence at the bottom, because the text under the stage describes
-/// the step too.
-const SLIGHT: Sizes =
-    Sizes { width: 300.0, ribbon: 14.0, bars: 22.0, words: 34.0, apart: 3.0, letter: 92.0, said: 0.0 };
-/// Height of the stage below which the card has the small sizes.
-const LOW: f32 = 340.0;
-
-/// The card of a step, laid out.
+/// The band of a step, laid out.
 pub struct Ribbons<'a> {
     walk: &'a WalkModel,
     step: Step,
-    sizes: &'static Sizes,
     rows: Vec<Line<'a>>,
     said: String,
 }
 
-/// A line of the card.
+/// A line of the band.
 enum Line<'a> {
     /// A vector, and the weight by which its cells are multiplied.
-    Vector { row: &'a NumberRow, letter: String, times: f32, hue: Hue },
+    Vector { row: &'a NumberRow, letter: String, times: f32, hue: Hue, of: Option<WordAt> },
     /// Vectors end to end, with a division between two of them.
     Joined { rows: &'a [NumberRow], letter: String },
     /// Numbers as bars above and below a line, in proportion to the largest; beside them one number, such as their sum.
@@ -97,13 +79,19 @@ enum Hue {
     Plain,
 }
 
+/// Returns the place of the band at the lower edge of the picture's room, or `None` if the picture would have too little
+/// room above it.
+pub fn band(room: Rect) -> Option<Rect> {
+    let has_room = room.width() >= FROM.x && room.height() >= FROM.y + BAND;
+    has_room.then(|| room.with_min_y(room.bottom() - BAND))
+}
+
 impl<'a> Ribbons<'a> {
-    /// Lays out the card for a stage of this height, or returns `None` if the step has nothing to show.
-    pub fn of(walk: &'a WalkModel, step: Step, height: f32) -> Option<Self> {
-        let sizes = if height < LOW { &SLIGHT } else { &ROOMY };
-        let of = Self { walk, step, sizes, rows: Vec::new(), said: String::new() };
+    /// Lays out the band of a step, or returns `None` if a recording lacks all numbers of the step.
+    pub fn of(walk: &'a WalkModel, step: Step) -> Option<Self> {
+        let of = Self { walk, step, rows: Vec::new(), said: String::new() };
         let (rows, said) = match step {
-            Step::Embed => return None,
+            Step::Embed => of.embedded(),
             Step::Project => {
                 let rows = [Quantity::Query, Quantity::Key, Quantity::Value].map(|quantity| of.role(quantity));
                 (rows.into_iter().flatten().collect(), "Each cell is a number; hollow cells are negative".to_owned())
@@ -118,8 +106,22 @@ impl<'a> Ribbons<'a> {
             Step::Output => of.through_output()?,
             Step::Contextual => of.folded()?,
         };
-        // A recording may lack all numbers of a step.
         (!rows.is_empty()).then_some(Self { rows, said, ..of })
+    }
+
+    /// Returns the lines of the query's vector before the layer.
+    fn embedded(&self) -> (Vec<Line<'a>>, String) {
+        let rows = self.walk.step(Step::Embed).rows.iter();
+        let line = |row: &'a NumberRow| Line::vector(row, row.label.clone(), Hue::Plain).of_word(self.query());
+        (rows.map(line).collect(), "The vector with which the word comes into the layer".to_owned())
+    }
+
+    fn query(&self) -> WordAt {
+        WordAt { side: self.walk.query_side, position: self.walk.focus.query }
+    }
+
+    fn key(&self, position: usize) -> WordAt {
+        WordAt { side: self.walk.key_side, position }
     }
 
     fn row(&self, quantity: Quantity) -> Option<&'a NumberRow> {
@@ -129,12 +131,12 @@ impl<'a> Ribbons<'a> {
     /// Returns the line of a query, key or value, with its word.
     fn role(&self, quantity: Quantity) -> Option<Line<'a>> {
         let walk = self.walk;
-        let (letter, word) = match quantity {
-            Quantity::Query => ("q", walk.queries.get(walk.focus.query)?),
-            Quantity::Key => ("k", walk.keys.get(walk.key)?),
-            _ => ("v", walk.keys.get(walk.key)?),
+        let (letter, word, at) = match quantity {
+            Quantity::Query => ("q", walk.queries.get(walk.focus.query)?, self.query()),
+            Quantity::Key => ("k", walk.keys.get(walk.key)?, self.key(walk.key)),
+            _ => ("v", walk.keys.get(walk.key)?, self.key(walk.key)),
         };
-        Some(Line::vector(self.row(quantity)?, format!("{letter} {word}"), Hue::Role))
+        Some(Line::vector(self.row(quantity)?, format!("{letter} {word}"), Hue::Role).of_word(at))
     }
 
     fn products(&self) -> Option<(Vec<Line<'a>>, String)> {
@@ -179,7 +181,8 @@ impl<'a> Ribbons<'a> {
         let carried = walk.carried.iter().map(|carried| {
             let word = walk.keys.get(carried.key).map_or("", String::as_str);
             let letter = format!("{:.2} v {word}", carried.weight);
-            Line::Vector { row: &carried.value, letter, times: carried.weight, hue: Hue::Role }
+            let of = Some(self.key(carried.key));
+            Line::Vector { row: &carried.value, letter, times: carried.weight, hue: Hue::Role, of }
         });
         let mix = self.row(Quantity::Mix).map(|row| Line::vector(row, "mix".to_owned(), Hue::Role));
         let said = if walk.carried.len() < walk.keys.len() {
@@ -222,7 +225,9 @@ impl<'a> Ribbons<'a> {
         let row =
             |quantity, letter: &str| Some(Line::vector(self.row(quantity)?, format!("{letter} {word}"), Hue::Plain));
         let before = row(Quantity::Input, "x").filter(|_| self.walk.has_residual);
-        let rows = before.into_iter().chain(self.added()).chain(row(Quantity::Output, "y")).collect();
+        let (before, after) = (before.into_iter(), row(Quantity::Output, "y"));
+        let heads = LINES - before.len() - after.iter().len();
+        let rows = before.chain(self.added().take(heads)).chain(after).collect();
         let said = match self.walk.has_residual {
             true => "The input, what is added to it, and the output",
             false => "What the heads add, and the output",
@@ -230,81 +235,56 @@ impl<'a> Ribbons<'a> {
         Some((rows, said.to_owned()))
     }
 
-    /// Returns the place of the card: the one at an edge of the picture that covers the fewest points, weighted by
-    /// their counts, and that leaves the caption and the bar free.
-    pub fn place(&self, room: Rect, points: &[(Pos2, usize)]) -> Option<Rect> {
-        /// Heights of the caption and of the bar.
-        const CAPTION: f32 = 34.0;
-        const BAR: f32 = size::VIEW_BAR + 2.0 * size::GAP;
-        /// Distance from a word to the edge of its crowd's glow.
-        const GLOW: f32 = 34.0;
-        let rows = self.rows.iter().map(|line| self.height(line) + self.sizes.apart).sum::<f32>();
-        let size = vec2(self.sizes.width, rows + self.sizes.said + 2.0 * MARGIN);
-        let fits = room.width() >= FROM.x && room.height() >= FROM.y;
-        let inner =
-            Rect::from_min_max(room.min + vec2(size::GAP_WIDE, BAR), room.max - vec2(size::GAP_WIDE, CAPTION) - size);
-        let corners = [inner.left_bottom(), inner.right_bottom(), inner.left_top(), inner.right_top()];
-        let middles = [inner.right_center(), inner.left_center(), inner.center_bottom()];
-        let places = corners.into_iter().chain(middles).map(|corner| Rect::from_min_size(corner, size));
-        let counted = |(at, counts): &(Pos2, usize), rect: &Rect| if rect.contains(*at) { *counts } else { 0 };
-        let covered = |rect: &Rect| {
-            let rect = rect.expand(GLOW);
-            points.iter().map(|point| counted(point, &rect)).sum::<usize>()
-        };
-        places.filter(|_| fits).min_by_key(covered)
-    }
-
-    /// Shows the card. `at` is the place of the walk; `about` is the place on the screen of the key whose numbers the
-    /// card shows.
-    pub fn ui(&self, ui: &mut Ui, at: f32, about: Option<Pos2>, trail: &mut Trail) {
+    /// Shows the band. `at` is the place of the walk; `over` returns the place of a word in the sentence.
+    pub fn ui(&self, ui: &mut Ui, at: f32, over: impl Fn(WordAt) -> Option<f32>, trail: &mut Trail) {
         let palette = Palette::of(ui.visuals().dark_mode);
         let area = ui.available_rect_before_wrap();
-        if let Some(about) = about.filter(|about| !area.contains(*about)) {
-            let from = area.clamp(about);
-            ui.painter().line_segment([from, about], Stroke::new(size::HAIRLINE, palette.ink_faint));
-        }
-        ui.painter().rect_filled(area, f32::from(size::RADIUS), palette.surface);
-        let inner = area.shrink(MARGIN);
-        let grown = self.step.share(at);
-        let mut top = inner.top();
-        for (index, line) in self.rows.iter().enumerate() {
-            let height = self.height(line);
-            let row = Rect::from_min_size(Pos2::new(inner.left(), top), vec2(inner.width(), height));
-            self.line_ui(ui, index, line, row, grown, trail);
-            top += height + self.sizes.apart;
-        }
-        if self.sizes.said > 0.0 {
-            let foot = inner.left_bottom() + vec2(0.0, 1.0);
-            let said = ui.painter().layout_no_wrap(self.said.clone(), theme::plain(size::SMALL), palette.ink_soft);
-            let clip = ui.painter().with_clip_rect(area.shrink2(vec2(MARGIN, 0.0)));
-            clip.galley(foot - vec2(0.0, said.size().y), said, palette.ink_soft);
-        }
+        ui.set_clip_rect(ui.clip_rect().intersect(area));
+        ui.painter().rect_filled(area, 0.0, palette.surface);
         let response = ui.interact(area, ui.id().with("ribbons"), Sense::hover());
         response.widget_info(|| {
             WidgetInfo::labeled(WidgetType::Other, true, format!("{}: {}", self.step.name(), self.said))
         });
+        let inner = area.shrink2(vec2(size::GAP_WIDE, MARGIN));
+        let grown = self.step.share(at);
+        let (heights, gap) = self.heights(inner);
+        let mut top = inner.top();
+        for (index, (line, height)) in self.rows.iter().zip(heights).enumerate() {
+            let place = Rect::from_min_size(Pos2::new(inner.left(), top), vec2(inner.width(), height));
+            let from = line.word().and_then(&over).map(|x| Pos2::new(x, top));
+            let place =
+                place.translate(slid(ui, (self.step.index(), index), line.entry(), place.min, from) - place.min);
+            self.line_ui(ui, index, line, place, grown, trail);
+            top += height + gap;
+        }
     }
 
-    fn height(&self, line: &Line) -> f32 {
-        match line {
-            Line::Vector { .. } | Line::Joined { .. } => self.sizes.ribbon,
-            Line::Bars { .. } if self.rows.len() > FEW => self.sizes.bars - self.sizes.apart,
-            Line::Bars { .. } => self.sizes.bars,
-            Line::Words(_) => self.sizes.words,
+    /// Returns the height of each line, and the gap between two.
+    fn heights(&self, inner: Rect) -> (Vec<f32>, f32) {
+        let fixed = |line: &Line| match line {
+            Line::Vector { .. } | Line::Joined { .. } => Some(CELL.y),
+            Line::Words(_) => Some(WORDS),
+            Line::Bars { .. } => None,
             Line::Weights { weights, words } => {
-                let room = self.sizes.width - 2.0 * MARGIN;
-                let is_below = |(weight, word): (&f32, &String)| is_named_below(weight * room, word);
+                let is_below = |(weight, word): (&f32, &String)| is_named_below(weight * inner.width(), word);
                 let has_words = weights.values.iter().zip(*words).any(is_below);
-                self.sizes.bars + if has_words { self.sizes.words } else { 0.0 }
+                Some(BARS + if has_words { WORDS } else { 0.0 })
             }
-        }
+        };
+        let heights: Vec<Option<f32>> = self.rows.iter().map(fixed).collect();
+        let free = inner.height() - heights.iter().flatten().sum::<f32>();
+        let bars = heights.iter().filter(|height| height.is_none()).count() as f32;
+        let gaps = (heights.len() as f32 - 1.0).max(1.0);
+        let gap = if bars > 0.0 { size::HAIRLINE } else { (free / gaps).clamp(0.0, GAP) };
+        let bar = ((free - gaps * gap) / bars.max(1.0)).clamp(0.0, BARS);
+        (heights.into_iter().map(|height| height.unwrap_or(bar)).collect(), gap)
     }
 
     fn line_ui(&self, ui: &Ui, index: usize, line: &Line, row: Rect, grown: f32, trail: &mut Trail) {
         let palette = Palette::of(ui.visuals().dark_mode);
-        let (beside, cells) = row.split_left_right_at_x(row.left() + self.sizes.letter);
+        let (beside, cells) = row.split_left_right_at_x(row.left() + LETTER);
         match line {
-            Line::Vector { row, letter, times, hue } => {
+            Line::Vector { row, letter, times, hue, .. } => {
                 let hue = hue.of(row.first.quantity, palette);
                 letter_ui(ui, beside, letter, hue);
                 self.vector_ui(ui, index, cells, row, (1.0 + (times - 1.0) * grown, hue), grown, trail);
@@ -320,11 +300,12 @@ impl<'a> Ribbons<'a> {
             }
             Line::Bars { values, letter, most, sum } => {
                 letter_ui(ui, beside, letter, palette.ink_soft);
-                self.bars_ui(ui, cells, values, *most, grown);
+                let end = self.bars_ui(ui, cells, values, *most, grown);
                 if let Some(sum) = sum {
                     let ink = palette.ink.gamma_multiply(grown);
                     let sum = view_model::number((*sum).into());
-                    ui.painter().text(row.right_center(), Align2::RIGHT_CENTER, sum, theme::strong(size::READING), ink);
+                    let at = Pos2::new(end + size::GAP, row.center().y);
+                    ui.painter().text(at, Align2::LEFT_CENTER, sum, theme::strong(size::READING), ink);
                 }
             }
             Line::Weights { weights, words } => self.weights_ui(ui, row, weights, words, grown, trail),
@@ -394,29 +375,30 @@ impl<'a> Ribbons<'a> {
         const SLANT: f32 = -std::f32::consts::FRAC_PI_4;
         let ink = Palette::of(ui.visuals().dark_mode).ink_soft;
         let mut job = LayoutJob::simple_singleline(word.to_owned(), theme::plain(size::SMALL), ink);
-        job.wrap = TextWrapping::truncate_at_width(self.sizes.words / SLANT.cos() - size::SMALL);
+        job.wrap = TextWrapping::truncate_at_width(WORDS / SLANT.cos() - size::SMALL);
         let galley = ui.painter().layout_job(job);
         let along = Vec2::angled(SLANT);
         let at = under - along * galley.size().x + along.rot90() * -size::HAIRLINE;
         ui.painter().add(TextShape::new(at, galley, ink).with_angle(SLANT));
     }
 
-    /// Draws bars up and down from a line in the middle; a hidden word has none.
-    fn bars_ui(&self, ui: &Ui, area: Rect, values: &[f32], most: f32, grown: f32) {
+    /// Draws bars up and down from a line in the middle; a hidden word has none. Returns where the line ends.
+    fn bars_ui(&self, ui: &Ui, area: Rect, values: &[f32], most: f32, grown: f32) -> f32 {
         let (palette, middle) = (Palette::of(ui.visuals().dark_mode), area.center().y);
         for (cell, value) in self.cells(area, values.len()).zip(values).filter(|(_, value)| value.is_finite()) {
             let end = middle - area.height() / 2.0 * (value / most).clamp(-1.0, 1.0) * grown;
             let bar = Rect::from_x_y_ranges(cell.x_range(), middle.min(end)..=middle.max(end));
             ui.painter().rect_filled(bar, 0.0, if *value < 0.0 { palette.negative } else { palette.positive });
         }
-        let line = area.with_max_x(area.right() - SUM).x_range();
-        ui.painter().hline(line, middle, Stroke::new(size::HAIRLINE, palette.axis));
+        let end = self.cells(area, values.len()).last().map_or(area.left(), |cell| cell.right());
+        ui.painter().hline(area.left()..=end, middle, Stroke::new(size::HAIRLINE, palette.axis));
+        end
     }
 
     /// Draws the weights side by side in one bar, with their words if there is room.
     fn weights_ui(&self, ui: &Ui, row: Rect, weights: &NumberRow, words: &[String], grown: f32, trail: &mut Trail) {
         let palette = Palette::of(ui.visuals().dark_mode);
-        let (row, below) = row.split_top_bottom_at_y(row.top() + self.sizes.bars);
+        let (row, below) = row.split_top_bottom_at_y(row.top() + BARS);
         let mut left = row.left();
         for (key, (weight, word)) in weights.values.iter().zip(words).enumerate() {
             let width = row.width() * weight.clamp(0.0, 1.0) * grown;
@@ -451,11 +433,11 @@ impl<'a> Ribbons<'a> {
     fn cells(&self, area: Rect, count: usize) -> impl Iterator<Item = Rect> + use<> {
         let has_sums = matches!(self.step, Step::Score | Step::Scale);
         let room = area.width() - if has_sums { SUM } else { 0.0 };
-        let width = (room / count.max(1) as f32).clamp(CELL.1, CELL.0);
+        let widest = if count <= FEW || self.step == Step::Scale { NUMBERED } else { CELL.x };
+        let width = (room / count.max(1) as f32).clamp(NARROWEST, widest);
         let fitting = ((room / width) as usize).min(count);
         let cell = move |at: usize| Pos2::new(area.left() + at as f32 * width, area.top());
-        let height = self.sizes.ribbon;
-        (0..fitting).map(move |at| Rect::from_min_size(cell(at), vec2(width - APART, height)))
+        (0..fitting).map(move |at| Rect::from_min_size(cell(at), vec2(width - APART, CELL.y)))
     }
 }
 
@@ -468,7 +450,24 @@ fn is_named_below(width: f32, word: &str) -> bool {
 
 impl<'a> Line<'a> {
     fn vector(row: &'a NumberRow, letter: String, hue: Hue) -> Self {
-        Self::Vector { row, letter, times: 1.0, hue }
+        Self::Vector { row, letter, times: 1.0, hue, of: None }
+    }
+
+    /// Returns the line as that of a word, from which it slides in.
+    fn of_word(self, word: WordAt) -> Self {
+        match self {
+            Self::Vector { row, letter, times, hue, .. } => Self::Vector { row, letter, times, hue, of: Some(word) },
+            other => other,
+        }
+    }
+
+    fn word(&self) -> Option<WordAt> {
+        if let Self::Vector { of, .. } = self { *of } else { None }
+    }
+
+    /// Returns the first entry of a vector.
+    fn entry(&self) -> Option<Entry> {
+        if let Self::Vector { row, .. } = self { Some(row.first) } else { None }
     }
 }
 
@@ -480,6 +479,32 @@ impl Hue {
             Self::Plain => palette.ink_soft,
         }
     }
+}
+
+/// The ribbon that a line showed last, and where it began to slide.
+#[derive(Clone, Copy)]
+struct Sliding {
+    of: Entry,
+    from: Pos2,
+    since: f64,
+}
+
+/// Returns the place of a ribbon that slides to `to`: from its word's place `from`, if the line showed another vector
+/// before.
+fn slid(ui: &Ui, line: (usize, usize), of: Option<Entry>, to: Pos2, from: Option<Pos2>) -> Pos2 {
+    let (Some(of), Some(from)) = (of, from) else { return to };
+    let (id, now) = (Id::new(("ribbon", line)), ui.input(|input| input.time));
+    let before = ui.data(|data| data.get_temp::<Sliding>(id)).filter(|before| before.of == of);
+    let sliding = before.unwrap_or(Sliding { of, from, since: now });
+    if before.is_none() {
+        ui.data_mut(|data| data.insert_temp(id, sliding));
+    }
+    let is_still = ui.style().animation_time == 0.0;
+    let share = if is_still { 1.0 } else { ((now - sliding.since) as f32 / motion::RIBBON).clamp(0.0, 1.0) };
+    if share < 1.0 {
+        ui.ctx().request_repaint();
+    }
+    sliding.from.lerp(to, ease(share))
 }
 
 /// Writes the letter of a line and its word, aligned to the right.

@@ -5,7 +5,9 @@ use attune_core::kernel::snapshot::PairedWord;
 use attune_ui::theme::{self, Palette, size};
 use attune_ui::ui_state::{Highlight, PanelView, Selection};
 use attune_ui::widgets::heat::width_of;
+use attune_view::explain::walk::{Step, WalkModel};
 use attune_view::view_model::compare::{SECOND, in_numbers};
+use attune_view::view_model::labels::Side;
 use attune_view::view_model::stage::{SecondKind, SourceWord, StageModel, TokenPoint};
 use bevy::math::{Vec2, Vec3};
 use egui::{Align2, Color32, Label, Painter, Pos2, Rect, RichText, Sense, Stroke, Ui, WidgetInfo, WidgetType};
@@ -266,6 +268,15 @@ fn said(model: &StageModel, pair: Option<&PairedWord>) -> String {
     in_numbers([&label(model.tokens.get(pair.first)), &label(model.second.get(pair.second))], pair)
 }
 
+/// Returns the words of the source that the step of the walk is about; in the last step, all of them.
+fn about_source(walk: Option<(&WalkModel, Step)>) -> Vec<usize> {
+    match walk.filter(|(walk, _)| walk.key_side == Side::Source) {
+        Some((walk, Step::Contextual)) => (0..walk.source.len()).collect(),
+        Some((walk, step)) => walk.partners(step),
+        None => Vec::new(),
+    }
+}
+
 /// Paints the points of the source's words, and returns them for their names.
 pub fn paint_source(canvas: &Canvas) -> Vec<Named> {
     let Canvas { painter, ref projected, .. } = *canvas;
@@ -279,13 +290,14 @@ pub fn paint_source(canvas: &Canvas) -> Vec<Named> {
         let radius = projected.projection.radius_at(WORD_RADIUS, seen.divisor).max(LEAST_RADIUS);
         projected.rect.contains(at).then_some((at, radius, seen.depth))
     };
+    let partners = about_source(walk);
     let named = |(index, word): (usize, &SourceWord)| {
         let (at, radius, depth): (Pos2, f32, f32) = see(word)?;
         let color = projected.palette.token(word.group);
-        let takes_part = walk.is_none_or(|(walk, step)| walk.takes_part(step, index));
-        let color = if takes_part { color } else { projected.palette.dimmed(color) };
-        paint_square(painter, at, radius, color);
         let is_query = walk.is_some_and(|(walk, _)| walk.source_query() == Some(index));
+        let is_about = is_query || walk.is_none_or(|_| partners.contains(&index));
+        let color = if is_about { color } else { projected.palette.quiet(color) };
+        paint_square(painter, at, radius, color);
         if is_query {
             painter.circle_stroke(at, radius + size::RING_GAP, Stroke::new(size::RING, projected.palette.accent));
         }

@@ -14,6 +14,8 @@ struct Stage {
     range: vec4<f32>,
     // least radius and radius of a token, in points; strength of the fog; how much of the ground is there
     sizes: vec4<f32>,
+    // hues of the groups
+    hues: array<vec4<f32>, 8>,
 }
 
 @group(0) @binding(0) var<uniform> stage: Stage;
@@ -55,6 +57,11 @@ const DROP: f32 = 3.0;
 const GROUND_LINE: f32 = 4.0;
 // From a key to the query that it hands its value to: it ends at the disc's edge, whatever the time.
 const FLOW: f32 = 5.0;
+// A line that loses this share of its width from its beginning to its end.
+const TAPER: f32 = 6.0;
+const TAPERED: f32 = 0.8;
+// An arrow without a head, whose end is where its point is now.
+const TRAIL: f32 = 7.0;
 // In points.
 const RING_WIDTH: f32 = 1.6;
 // Of a disc: how much darker the rim, how much lighter the side towards the light.
@@ -65,6 +72,10 @@ const MARK_CONTRAST: f32 = 3.0;
 const FLARE: f32 = 0.05;
 // Added to the kind of what no fog is before: the words that the picture is about.
 const CLEAR: f32 = 16.0;
+// Added to the kind for each group up to the one that the point reaches.
+const GOAL: f32 = 32.0;
+// Times at which a point begins to take the hue of that group, and has it.
+const ARRIVES: vec2<f32> = vec2<f32>(0.7, 1.0);
 // Of an edge that still covers something, whatever the opacity of its disc.
 const FAINTEST: f32 = 0.1;
 const HEAD_LENGTH: f32 = 10.0;
@@ -96,11 +107,21 @@ fn fog_at(depth: f32, color: vec3<f32>) -> f32 {
 }
 
 fn kind_of(instance: Instance) -> f32 {
-    return select(instance.shape.y, instance.shape.y - CLEAR, is_clear(instance));
+    return instance.shape.y % CLEAR;
 }
 
 fn is_clear(instance: Instance) -> bool {
-    return instance.shape.y >= CLEAR;
+    return instance.shape.y % GOAL >= CLEAR;
+}
+
+// The hue of the group that a point reaches, and whether it reaches one.
+fn goal_of(instance: Instance) -> vec4<f32> {
+    let goal = u32(instance.shape.y / GOAL);
+    return vec4<f32>(stage.hues[max(goal, 1u) - 1u].rgb, select(0.0, 1.0, goal > 0u));
+}
+
+fn arrival() -> f32 {
+    return smoothstep(ARRIVES.x, ARRIVES.y, stage.range.x);
 }
 
 // --- discs ---
@@ -130,7 +151,8 @@ fn disc_vertex(@builtin(vertex_index) index: u32) -> Disc {
     var out: Disc;
     out.position = vec4<f32>(clip.xy + local * 2.0 / stage.viewport.xy * clip.w, clip.zw);
     out.local = local;
-    out.color = instance.color;
+    let goal = goal_of(instance);
+    out.color = vec4<f32>(mix(instance.color.rgb, goal.rgb, goal.a * arrival()), instance.color.a);
     let fog = select(fog_at(clip.w, instance.color.rgb), 0.0, is_clear(instance));
     out.shape = vec3<f32>(radius, kind_of(instance), fog);
     return out;
@@ -217,8 +239,10 @@ struct Line {
     // along and across the line, in pixels; fog
     @location(0) @interpolate(linear) local: vec3<f32>,
     @location(1) @interpolate(flat) color: vec4<f32>,
-    // length and half width in pixels; length of the head in points
+    // length and half width in pixels; length of the head in points, or the negative share of the width that is lost
     @location(2) @interpolate(flat) shape: vec3<f32>,
+    // the hue that the line has at its end, and how much of it
+    @location(3) @interpolate(flat) goal: vec4<f32>,
 }
 
 // The part of a segment in front of the near plane.
@@ -233,7 +257,7 @@ fn clipped(from_clip: vec4<f32>, to_clip: vec4<f32>) -> vec4<f32> {
 @vertex
 fn line_vertex(@builtin(vertex_index) vertex: u32, instance: Instance) -> Line {
     let kind = kind_of(instance);
-    let is_arrow = kind == ARROW;
+    let is_arrow = kind == ARROW || kind == TRAIL;
     let is_drop = kind == DROP;
     let now = mix(instance.start, instance.end, stage.range.x);
     let begin = select(instance.start, now, is_drop);
@@ -264,7 +288,7 @@ fn line_vertex(@builtin(vertex_index) vertex: u32, instance: Instance) -> Line {
     let along = (to_px - from_px) / whole;
     let across = vec2<f32>(-along.y, along.x);
     let half_width = instance.shape.x * stage.viewport.w * 0.5;
-    let has_head = is_arrow || is_flow || kind == STILL_ARROW;
+    let has_head = kind == ARROW || is_flow || kind == STILL_ARROW;
     let head = max(HEAD_LENGTH, HEAD_IN_WIDTHS * instance.shape.x);
     let reach = select(half_width, max(half_width, head * HEAD_SLOPE * stage.viewport.w), has_head) + 1.0;
     let corner = corner_of(vertex);
@@ -277,7 +301,8 @@ fn line_vertex(@builtin(vertex_index) vertex: u32, instance: Instance) -> Line {
     let fog = select(fog_at(mix(a.w, b.w, share), instance.color.rgb), 0.0, is_clear(instance));
     out.local = vec3<f32>(u, v, fog);
     out.color = vec4<f32>(instance.color.rgb, instance.color.a * presence);
-    out.shape = vec3<f32>(length_px, half_width, select(0.0, head, has_head));
+    out.goal = goal_of(instance) * vec4<f32>(1.0, 1.0, 1.0, stage.range.x);
+    out.shape = vec3<f32>(length_px, half_width, select(select(0.0, -TAPERED, kind == TAPER), head, has_head));
     return out;
 }
 
@@ -285,8 +310,9 @@ fn line_vertex(@builtin(vertex_index) vertex: u32, instance: Instance) -> Line {
 fn line_fragment(line: Line) -> @location(0) vec4<f32> {
     let u = line.local.x;
     let v = abs(line.local.y);
-    let head = min(line.shape.z * stage.viewport.w, line.shape.x);
-    let shaft = max(v - line.shape.y, max(-u, u - (line.shape.x - head)));
+    let head = min(max(line.shape.z, 0.0) * stage.viewport.w, line.shape.x);
+    let half_width = line.shape.y * (1.0 + min(line.shape.z, 0.0) * clamp(u / line.shape.x, 0.0, 1.0));
+    let shaft = max(v - half_width, max(-u, u - (line.shape.x - head)));
     var outside = shaft;
     if head > 0.0 {
         let tip = max(v - (line.shape.x - u) * HEAD_SLOPE, line.shape.x - head - u);
@@ -297,5 +323,6 @@ fn line_fragment(line: Line) -> @location(0) vec4<f32> {
     if alpha <= 0.0 {
         discard;
     }
-    return vec4<f32>(line.color.rgb, alpha);
+    let reached = line.goal.a * clamp(u / line.shape.x, 0.0, 1.0);
+    return vec4<f32>(mix(line.color.rgb, line.goal.rgb, reached), alpha);
 }

@@ -28,6 +28,7 @@ use attune_view::view_model::stage::{StageModel, TokenPoint, WordPoint};
 use attune_view::view_model::word_measures::WordMeasures;
 use bevy::prelude::*;
 
+use super::filmstrip::FollowedWord;
 use super::gauge::GaugeModel;
 use super::geometry::Walked;
 use super::timeline::{RECORDED_WAY, WAY};
@@ -94,7 +95,7 @@ struct Emphasised {
     highlight: Highlight,
     /// The query whose neighbours are shown, and the revision of the snapshot.
     near: Option<(usize, u64)>,
-    /// The tokens that take part in the step of the walk.
+    /// The tokens that the step of the walk is about.
     parts: Option<Vec<bool>>,
 }
 
@@ -217,6 +218,35 @@ impl StageState {
         let (model, path) = (self.walk.as_deref()?, self.path.as_deref()?);
         let is_there = !self.is_silent && (model.source.is_empty() || walk.is_walking());
         is_there.then_some(Walked { walk: model, path, mix: self.mix.as_deref() })
+    }
+
+    /// Returns the words whose paths the filmstrip shows: the chosen word, or else the highlighted ones if they are few, or
+    /// else the two words at the ends of the axis with a meaning, or else the word that is followed.
+    pub fn followed_words(&self, selection: &Selection, highlight: &Highlight) -> Vec<FollowedWord> {
+        const FEW: usize = 3;
+        let Some(whole) = self.whole.as_ref().filter(|_| self.is_of_sentence()) else { return Vec::new() };
+        let words_that = |is_shown: &dyn Fn(&TokenPoint) -> bool| -> Vec<usize> {
+            let shown: Vec<usize> =
+                whole.tokens.iter().filter(|token| is_shown(token)).map(|token| token.position).collect();
+            if shown.len() <= FEW { shown } else { Vec::new() }
+        };
+        // The name of an end begins with the label of its word: `bank₁ · river`.
+        let is_at_end = |token: &TokenPoint| {
+            let label = token.label();
+            whole.ends.iter().any(|end| end.name.split(" · ").next() == Some(label.as_str()))
+        };
+        let mut words = match selection.chosen_query() {
+            Some(query) => vec![query],
+            None => words_that(&|token| highlight.lit.contains(&token.text)),
+        };
+        if words.is_empty() {
+            words = words_that(&is_at_end);
+        }
+        if words.is_empty() {
+            words.extend(self.route.as_ref().and_then(|route| route.word(&highlight.lit)));
+        }
+        let of = |word: usize| whole.tokens.get(word).map(|token| (word, token.group.or(token.reaches)));
+        words.into_iter().filter_map(of).collect()
     }
 
     /// Returns the points that the camera must fit. Points in motion count at their destination.
@@ -366,7 +396,7 @@ impl StageState {
         models.of_choice(&shown_score(walk))
     }
 
-    /// Returns the tokens that take part in the step of the walk; in the last step, all do.
+    /// Returns the tokens that the step of the walk is about: the chosen word and its partners; in the last step, all.
     fn parts(&self, view: &ViewState) -> Option<Vec<bool>> {
         let (step, walk) = (view.walk.step(), self.walk.as_ref()?);
         if !view.walk.is_walking() || step == Step::Contextual {
@@ -374,7 +404,8 @@ impl StageState {
         }
         let tokens = self.points.as_ref().map_or(0, |points| points.tokens.len());
         let is_query = |token: usize| walk.query_side == Side::Sentence && walk.focus.query == token;
-        let is_key = |token: usize| walk.key_side == Side::Sentence && walk.takes_part(step, token);
+        let partners = walk.partners(step);
+        let is_key = |token: usize| walk.key_side == Side::Sentence && partners.contains(&token);
         Some((0..tokens).map(|token| is_query(token) || is_key(token)).collect())
     }
 
@@ -574,6 +605,7 @@ fn mix_stage(from: &StageModel, to: &StageModel, share: f32) -> StageModel {
         second_kind: to.second_kind.clone(),
         radius: (1.0 - share) * from.radius + share * to.radius,
         groups: to.groups.clone(),
+        ends: to.ends.clone(),
         axes: to.axes.clone(),
         shared: to.shared.clone(),
         ghosts: to.ghosts.clone(),

@@ -7,31 +7,35 @@ use attune_ui::ui_state::{PanelView, Selection, Walk};
 use attune_view::explain::walk::{RouteModel, Step, WalkModel};
 use egui::text::{LayoutJob, TextFormat};
 use egui::{
-    Align2, Button, Color32, EventFilter, Key, Label, Pos2, Rect, Response, ScrollArea, Sense, Slider, Stroke,
-    StrokeKind, Ui, UiBuilder, Widget, WidgetInfo, WidgetType, pos2, vec2,
+    Align2, Button, Color32, EventFilter, Key, Label, Pos2, Rect, Response, ScrollArea, Sense, Slider, Stroke, Ui,
+    UiBuilder, Widget, WidgetInfo, WidgetType, pos2, vec2,
 };
 
-/// Heights of the row with the track, of a row whose stops are named signs, and of the numbers under the layers'
-/// thumbnails.
+use super::filmstrip::{self, Filmstrip, FollowedWord};
+
+/// Heights of the row with the track, of a row whose stops are named signs, and of the line under a filmstrip.
 const TRACK_HEIGHT: f32 = 26.0;
 const SIGNS_HEIGHT: f32 = 44.0;
-const NUMBERS_HEIGHT: f32 = 13.0;
-/// Room at the right end of the track, for half of the last layer's thumbnail.
-const PICTURE_END: f32 = 14.0;
+const LINE_HEIGHT: f32 = 18.0;
 /// Room on the left and on the right of the track, for the names of its ends.
 const ENDS: f32 = 92.0;
 /// Room on both sides of a track of signs, where the names of the ends are below their signs.
 const SIGN_ENDS: f32 = SIGN.x / 2.0 + size::GAP_WIDE;
 
 /// Returns the height of the row with the track in a time line of this width. If there is room, the stops of a single
-/// layer are signs, and several layers have thumbnails.
+/// layer are signs, and several layers have a filmstrip.
 fn track_height(width: f32, layers: usize) -> f32 {
     if layers == 1 {
         return if Track::apart_in(width) >= SIGN.x + size::GAP_TIGHT { SIGNS_HEIGHT } else { TRACK_HEIGHT };
     }
-    let middle = vec2((width - 2.0 * (size::GAP + ENDS + size::GAP_WIDE) - PICTURE_END).max(0.0), TRACK_HEIGHT);
-    let track = Track { rect: Rect::from_min_size(Pos2::ZERO, middle), end: Track::behind(layers.max(1) - 1), layers };
-    track.thumbnail().map_or(TRACK_HEIGHT, |picture| picture.y + NUMBERS_HEIGHT)
+    frame_in(width - 2.0 * size::GAP, layers).map_or(TRACK_HEIGHT, |frame| frame.y + LINE_HEIGHT)
+}
+
+/// Returns the size of the frames of a filmstrip of this width, if there is one. The line begins at the left edge, and
+/// the last frame is centred at its end.
+fn frame_in(width: f32, layers: usize) -> Option<egui::Vec2> {
+    let steps = Track::behind(layers.max(1) - 1) + STEPS as f32 / 2.0;
+    filmstrip::frame((width - HANDLE) / steps * STEPS as f32).filter(|_| layers > 1)
 }
 
 /// Returns the height of the time line under a stage of this width. The height is that of the longest text of any step,
@@ -91,6 +95,7 @@ pub fn timeline_ui(
     walk: Option<&WalkModel>,
     about: Option<String>,
     names: [(&str, &str); 2],
+    followed: &[FollowedWord],
     view: &mut PanelView,
 ) {
     if ![WAY, RECORDED_WAY].contains(&names) {
@@ -101,24 +106,23 @@ pub fn timeline_ui(
     let area = area.shrink2(vec2(size::GAP, size::GAP_TIGHT));
     let (said, track) = area.split_top_bottom_at_y(area.bottom() - height);
     let has_signs = height == SIGNS_HEIGHT;
+    let frame = frame_in(track.width(), view.walk.layers());
     let ends = if has_signs { SIGN_ENDS } else { ENDS };
     let (left, rest) = track.split_left_right_at_x(track.left() + ends);
     let (middle, right) = rest.split_left_right_at_x(rest.right() - ends);
-    let middle = middle.shrink2(vec2(size::GAP_WIDE, 0.0));
-    let has_pictures = !has_signs && height > TRACK_HEIGHT;
-    let (below, beside) = if has_pictures { (NUMBERS_HEIGHT, PICTURE_END) } else { (0.0, 0.0) };
-    let middle = middle.with_max_x(middle.max.x - beside);
+    let middle = match frame {
+        Some(frame) => track.with_min_x(track.left() + HANDLE).with_max_x(track.right() - frame.x / 2.0),
+        None => middle.shrink2(vec2(size::GAP_WIDE, 0.0)),
+    };
     // All parts show the walk as it was at the start of this frame; changes by the pointer or a key appear in the next
     // frame.
     let walk_now = view.walk.clone();
     let heading = Heading::of(route, view.selection, &walk_now, names);
-    track_ui(ui, middle, (route, names[0].0), &heading, view.walk);
-    let [left, right] = [left, right].map(|end| end.with_max_y(end.max.y - below));
-    let places = [(left, middle.left_top(), 0.0), (right, middle.right_top(), 1.0)];
-    for ((place, at, time), (words, hint)) in places.into_iter().zip(names) {
+    let track = Track { rect: middle, end: walk_now.end(), layers: walk_now.layers(), frame };
+    track_ui(ui, &track, (route, names.map(|name| name.0)), followed, &heading, view.walk);
+    for ((place, time), (words, hint)) in [(left, 0.0), (right, 1.0)].into_iter().zip(names) {
         let is_there = walk_now.place() == walk_now.end() * time;
-        let sign = Rect::from_min_size(at - vec2(SIGN.x / 2.0, 0.0), vec2(SIGN.x, SIGNS_HEIGHT));
-        let sign = has_signs.then_some(sign);
+        let sign = track.end_sign(time);
         if end_ui(ui, place, sign, words, is_there).on_hover_text(hint).clicked() {
             go_to_end(view.walk, time);
         }
@@ -252,12 +256,39 @@ struct Track {
     rect: Rect,
     end: f32,
     layers: usize,
+    /// The size of the filmstrip's frames above the line.
+    frame: Option<egui::Vec2>,
 }
 
 impl Track {
     fn at(&self, place: f32) -> Pos2 {
-        let picture = self.thumbnail().map_or(self.rect.height(), |picture| picture.y.min(self.rect.height()));
-        pos2(self.rect.left() + self.rect.width() * place / self.end, self.rect.top() + picture / 2.0)
+        let above = self.frame.map_or(0.0, |frame| frame.y);
+        let middle = (self.rect.top() + above + self.rect.bottom()) / 2.0;
+        pos2(self.rect.left() + self.rect.width() * place / self.end, middle)
+    }
+
+    /// Returns the frames of the filmstrip, each centred at the end of its layer.
+    fn frames(&self) -> Vec<Rect> {
+        let of = |size: egui::Vec2| {
+            let middle = move |layer: usize| pos2(self.at(Self::behind(layer)).x, self.rect.top() + size.y / 2.0);
+            (0..self.layers).map(move |layer| Rect::from_center_size(middle(layer), size))
+        };
+        self.frame.into_iter().flat_map(of).collect()
+    }
+
+    /// Returns the place of an end's name if the track draws it: below the end's sign, left of the filmstrip, or in the
+    /// upper edge of its last frame.
+    fn end_sign(&self, time: f32) -> Option<Rect> {
+        if self.has_signs() {
+            let x = self.at(time * self.end).x;
+            return Some(Rect::from_min_size(pos2(x - SIGN.x / 2.0, self.rect.top()), vec2(SIGN.x, SIGNS_HEIGHT)));
+        }
+        let frames = self.frames();
+        let (first, last) = (frames.first()?, frames.last()?);
+        Some(match time {
+            0.0 => first.with_max_x(first.left()).with_min_x(self.rect.left() - HANDLE),
+            _ => last.with_max_y(last.top() + LINE_HEIGHT),
+        })
     }
 
     fn under(&self, x: f32) -> f32 {
@@ -295,18 +326,14 @@ impl Track {
         self.apart() * STEPS as f32 / 2.0
     }
 
-    /// Returns the size of the layers' thumbnails, if there is room for them with the handle between two.
-    fn thumbnail(&self) -> Option<egui::Vec2> {
-        const WIDTH: std::ops::RangeInclusive<f32> = 30.0..=46.0;
-        const HEIGHT: f32 = 0.74;
-        let width = (2.0 * (self.room() - HANDLE - size::GAP_TIGHT)).min(*WIDTH.end());
-        (self.layers > 1 && WIDTH.contains(&width)).then_some(vec2(width, width * HEIGHT))
-    }
-
-    /// Returns the layer whose end is under the pointer.
-    fn layer_under(&self, x: f32) -> Option<usize> {
-        let reach = self.thumbnail().map_or(NUMBERED.min(self.room()), |picture| picture.x / 2.0);
-        (0..self.layers).filter(|_| self.layers > 1).find(|layer| (self.at(Self::behind(*layer)).x - x).abs() <= reach)
+    /// Returns the layer under the pointer: that of a frame, or the one whose end is there.
+    fn layer_under(&self, pointer: Pos2) -> Option<usize> {
+        if self.frame.is_some() {
+            return self.frames().iter().position(|frame| frame.contains(pointer));
+        }
+        let reach = NUMBERED.min(self.room());
+        let is_under = |layer: &usize| (self.at(Self::behind(*layer)).x - pointer.x).abs() <= reach;
+        (0..self.layers).filter(|_| self.layers > 1).find(is_under)
     }
 }
 
@@ -320,18 +347,26 @@ const STOP: f32 = 4.0;
 const HANDLE: f32 = 7.0;
 
 /// Shows the track: a line with a stop for each layer and, between these, one for each step. The handle can be dragged
-/// in both directions. `start` is the name of the places before all layers.
-fn track_ui(ui: &mut Ui, rect: Rect, (route, start): (Option<&RouteModel>, &str), heading: &Heading, walk: &mut Walk) {
-    let response = ui.interact(rect.expand2(vec2(HANDLE, 0.0)), ui.id().with("walk"), Sense::click_and_drag());
+/// in both directions. The names are those of the ends.
+fn track_ui(
+    ui: &mut Ui,
+    track: &Track,
+    (route, names): (Option<&RouteModel>, [&str; 2]),
+    followed: &[FollowedWord],
+    heading: &Heading,
+    walk: &mut Walk,
+) {
+    let beyond = track.frame.map_or(HANDLE, |frame| frame.x / 2.0);
+    let whole = track.rect.with_min_x(track.rect.left() - HANDLE).with_max_x(track.rect.right() + beyond);
+    let response = ui.interact(whole, ui.id().with("walk"), Sense::click_and_drag());
     let said = |layer: usize, step: Step| format!("{}: {}", place_said(route, layer, step), step.name());
     let name = format!("Walk: {}", heading.spoken());
     response.widget_info(|| WidgetInfo::slider(true, f64::from(walk.place()), &name));
-    let track = Track { rect, end: walk.end(), layers: walk.layers() };
-    paint_track(ui, &response, &track, (route, start), walk);
-    lead(ui, &response, &track, walk);
+    paint_track(ui, &response, track, (route, names), followed, walk);
+    lead(ui, &response, track, walk);
     if let Some(pointer) = response.hover_pos() {
         let stop = track.under(pointer.x).round() as usize;
-        let text = match track.layer_under(pointer.x) {
+        let text = match track.layer_under(pointer) {
             Some(layer) => WindowAction::NextLayer.row().hint_with(&passed_said(route, layer + 1)),
             None => said(stop / STEPS, Step::ALL[stop % STEPS]),
         };
@@ -340,9 +375,16 @@ fn track_ui(ui: &mut Ui, rect: Rect, (route, start): (Option<&RouteModel>, &str)
 }
 
 /// Paints the stops, the numbered layers and the place of the walk.
-fn paint_track(ui: &Ui, response: &Response, track: &Track, (route, start): (Option<&RouteModel>, &str), walk: &Walk) {
+fn paint_track(
+    ui: &Ui,
+    response: &Response,
+    track: &Track,
+    (route, names): (Option<&RouteModel>, [&str; 2]),
+    followed: &[FollowedWord],
+    walk: &Walk,
+) {
     if track.has_signs() {
-        return paint_signs(ui, response, track, start, walk);
+        return paint_signs(ui, response, track, names[0], walk);
     }
     let palette = Palette::of(ui.visuals().dark_mode);
     let painter = ui.painter();
@@ -358,26 +400,43 @@ fn paint_track(ui: &Ui, response: &Response, track: &Track, (route, start): (Opt
     }
     let ring = if response.has_focus() || response.hovered() { palette.accent } else { palette.ink_soft };
     let is_behind = has_layers && is_end(place as usize) && place.fract() == 0.0;
-    if has_layers {
-        paint_layers(ui, track, route, is_behind.then_some(place), place, ring);
+    match route.zip(track.frame) {
+        Some((route, _)) => paint_film(ui, track, (route, names), followed, place, ring),
+        None if has_layers => paint_layers(ui, track, is_behind.then_some(place), place, ring),
+        None => {}
     }
+    let is_behind = is_behind && track.frame.is_none();
     if !is_behind {
         painter.circle(track.at(place), HANDLE, palette.surface, Stroke::new(size::OUTLINE, ring));
     }
 }
 
-/// Paints the layers as thumbnails if there is room, or else with their numbers. `here` is the place of the walk if it
-/// is at the end of a layer.
-fn paint_layers(ui: &Ui, track: &Track, route: Option<&RouteModel>, here: Option<f32>, place: f32, ring: Color32) {
+/// Paints the filmstrip, with the name of the places before all layers on its left. The frame of the last passed layer
+/// has a ring.
+fn paint_film(
+    ui: &Ui,
+    track: &Track,
+    (route, [start, end]): (&RouteModel, [&str; 2]),
+    followed: &[FollowedWord],
+    place: f32,
+    ring: Color32,
+) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let passed = (0..track.layers).filter(|layer| place >= Track::behind(*layer)).count();
+    let here = passed.checked_sub(1).filter(|last| place == Track::behind(*last)).map(|last| (last, ring));
+    Filmstrip::of(route, track.frames()).paint(ui.painter(), palette, (passed, here), followed, end);
+    if let Some(at) = track.end_sign(0.0) {
+        let ink = if place == 0.0 { palette.ink } else { palette.ink_soft };
+        ui.painter().text(at.center(), Align2::CENTER_CENTER, start, theme::plain(size::LABEL_AXIS), ink);
+    }
+}
+
+/// Paints the layers with their numbers. `here` is the place of the walk if it is at the end of a layer.
+fn paint_layers(ui: &Ui, track: &Track, here: Option<f32>, place: f32, ring: Color32) {
     let (palette, painter) = (Palette::of(ui.visuals().dark_mode), ui.painter());
-    let thumbnails = route.zip(track.thumbnail()).map(|(route, size)| Thumbnails::of(route, size));
     for layer in 0..track.layers {
         let (at, is_passed) = (Track::behind(layer), place >= Track::behind(layer));
         let (center, is_here) = (track.at(at), here == Some(at));
-        if let Some(thumbnails) = &thumbnails {
-            thumbnails.paint(ui, center, layer, is_passed, is_here.then_some(ring));
-            continue;
-        }
         let (fill, ink) =
             if is_passed { (palette.accent, palette.on_accent) } else { (palette.surface, palette.ink_soft) };
         // A layer without room for its number is a dot.
@@ -390,51 +449,6 @@ fn paint_layers(ui: &Ui, track: &Track, route: Option<&RouteModel>, here: Option
         if is_here {
             painter.circle_stroke(center, radius + size::RING_GAP, Stroke::new(size::OUTLINE, ring));
         }
-    }
-}
-
-/// Small multiples: the words after each layer along the first two axes, all at one scale.
-struct Thumbnails<'a> {
-    route: &'a RouteModel,
-    size: egui::Vec2,
-    middle: [f32; 2],
-    reach: f32,
-}
-
-impl<'a> Thumbnails<'a> {
-    fn of(route: &'a RouteModel, size: egui::Vec2) -> Self {
-        let layers = 0..route.layers.len();
-        let all: Vec<_> = layers.flat_map(|layer| route.after(layer)).filter(|at| at[0].is_finite()).collect();
-        let ends = [0, 1].map(|axis| {
-            let along = all.iter().map(|at| at[axis]);
-            (along.clone().fold(f32::INFINITY, f32::min), along.fold(f32::NEG_INFINITY, f32::max))
-        });
-        let reach = ends.iter().map(|(least, most)| (most - least) / 2.0).fold(f32::MIN_POSITIVE, f32::max);
-        Self { route, size, middle: ends.map(|(least, most)| (least + most) / 2.0), reach }
-    }
-
-    /// Paints the thumbnail of a layer. `here` is the colour of the frame if the walk is at the end of this layer.
-    fn paint(&self, ui: &Ui, center: Pos2, layer: usize, is_passed: bool, here: Option<Color32>) {
-        const DOT: f32 = 1.5;
-        const MARGIN: f32 = 3.0;
-        let palette = Palette::of(ui.visuals().dark_mode);
-        let rect = Rect::from_center_size(center, self.size);
-        let (fill, ink) =
-            if is_passed { (palette.accent_soft, palette.ink) } else { (palette.raised, palette.ink_soft) };
-        let edge = here.unwrap_or_else(|| palette.stop(is_passed));
-        let width = if here.is_some() { size::OUTLINE } else { size::HAIRLINE };
-        ui.painter().rect_filled(rect, f32::from(size::RADIUS_SMALL), fill);
-        ui.painter().rect_stroke(rect, f32::from(size::RADIUS_SMALL), Stroke::new(width, edge), StrokeKind::Inside);
-        let half = rect.size() / 2.0 - vec2(MARGIN, MARGIN);
-        for at in self.route.after(layer) {
-            let [x, y] = [0, 1].map(|axis| (at[axis] - self.middle[axis]) / self.reach);
-            let place = center + vec2(x * half.x, -y * half.y);
-            if rect.contains(place) {
-                ui.painter().circle_filled(place, DOT, ink);
-            }
-        }
-        let font = theme::plain(size::LABEL_AXIS);
-        ui.painter().text(rect.center_bottom(), Align2::CENTER_TOP, layer + 1, font, ink);
     }
 }
 
@@ -476,7 +490,7 @@ fn lead(ui: &Ui, response: &Response, track: &Track, walk: &mut Walk) {
         if response.dragged() {
             walk.set(track.under(pointer.x));
         } else if response.clicked() {
-            match track.layer_under(pointer.x) {
+            match track.layer_under(pointer) {
                 Some(layer) => walk.pass_to(layer + 1),
                 None => walk.walk_to(track.under(pointer.x).round()),
             }
@@ -548,15 +562,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn layers_are_pictures_with_their_numbers_below_where_there_is_room() {
+    fn layers_are_frames_of_a_filmstrip_where_there_is_room() {
         let height = |width, layers| track_height(width, layers);
-        assert_eq!([height(900.0, 1), height(300.0, 1), height(300.0, 6)], [SIGNS_HEIGHT, TRACK_HEIGHT, TRACK_HEIGHT]);
-        assert!(height(700.0, 6) > TRACK_HEIGHT + NUMBERS_HEIGHT / 2.0);
-        let track =
-            Track { rect: Rect::from_min_size(Pos2::ZERO, vec2(500.0, 60.0)), end: Track::behind(5), layers: 6 };
-        let picture = track.thumbnail().expect("there is room");
-        let centers: Vec<f32> = (0..6).map(|layer| track.at(Track::behind(layer)).x).collect();
-        assert!(centers.windows(2).all(|pair| pair[1] - pair[0] > picture.x + 2.0 * HANDLE));
-        assert!(track.at(0.0).y + picture.y / 2.0 + NUMBERS_HEIGHT <= 60.0);
+        assert_eq!([height(900.0, 1), height(300.0, 1), height(300.0, 24)], [SIGNS_HEIGHT, TRACK_HEIGHT, TRACK_HEIGHT]);
+        for (width, layers, least) in [(570.0, 6, 80.0), (570.0, 2, 120.0), (950.0, 6, 120.0), (950.0, 12, 60.0)] {
+            let frame = frame_in(width, layers).expect("there is room");
+            assert!(frame.x >= least && frame.y <= 80.0, "{frame:?}");
+            let row = Rect::from_min_size(Pos2::ZERO, vec2(width, frame.y + LINE_HEIGHT));
+            let rect = row.with_min_x(HANDLE).with_max_x(width - frame.x / 2.0);
+            let track = Track { rect, end: Track::behind(layers - 1), layers, frame: Some(frame) };
+            let frames = track.frames();
+            assert!(frames.windows(2).all(|pair| pair[0].right() < pair[1].left()), "{frames:?}");
+            assert!(frames.iter().all(|frame| row.expand(0.01).contains_rect(*frame)), "{frames:?}");
+            assert!(track.at(0.0).y - HANDLE >= frames[0].bottom(), "the handle is below the frames");
+            assert_eq!(track.layer_under(frames[1].center()), Some(1));
+            assert_eq!(track.layer_under(track.at(Track::behind(1))), None, "the line has the steps");
+        }
     }
 }

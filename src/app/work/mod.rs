@@ -4,6 +4,7 @@ pub mod editor;
 pub mod export;
 pub mod job;
 pub mod profile;
+pub mod recall;
 pub mod session;
 pub mod source;
 pub mod waker;

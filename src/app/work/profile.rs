@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use attune_core::kernel::snapshot::Snapshot;
 use attune_core::store::{self, Home, Key, Saver, Stored};
-use attune_view::view_model::course::{Course, Tasks};
+use attune_view::view_model::course::Course;
 use bevy::prelude::*;
 use bevy::window::PrimaryWindow;
 use serde::{Deserialize, Serialize};
@@ -77,8 +77,8 @@ impl WindowSettings {
 pub struct Profile {
     course: Option<Mutex<Saver<Course>>>,
     settings: Option<Mutex<Saver<WindowSettings>>>,
-    /// The progress that was put last.
-    tasks: Option<(String, Tasks)>,
+    /// The progress in the open lesson that was put last.
+    last_course: Option<Course>,
     last_settings: Option<WindowSettings>,
 }
 
@@ -88,15 +88,15 @@ impl Profile {
         let course = home.map(|home| Mutex::new(Saver::merging(home, &Key::named(COURSE), add, waker.hook())));
         let replace = |kept: &mut WindowSettings, new: &WindowSettings| kept.clone_from(new);
         let settings = home.map(|home| Mutex::new(Saver::merging(home, &Key::named(SETTINGS), replace, waker.hook())));
-        Self { course, settings, tasks: None, last_settings: None }
+        Self { course, settings, last_course: None, last_settings: None }
     }
 
     /// Puts the progress in the lesson, if it has changed.
     pub fn put_course(&mut self, file: &Path, snapshot: &Snapshot, opened: SystemTime) {
-        let tasks = (snapshot.lesson.id.clone(), Tasks::of(&snapshot.notebook));
-        if self.tasks.as_ref() != Some(&tasks) {
-            self.tasks = Some(tasks);
-            self.add(Course::of(file, snapshot, opened));
+        let course = Course::of(file, snapshot, opened, SystemTime::now());
+        if let Some(news) = course.since(self.last_course.as_ref().unwrap_or(&Course::default())) {
+            self.last_course = Some(course);
+            self.add(news);
         }
     }
 
@@ -108,8 +108,8 @@ impl Profile {
     }
 
     /// Forgets the last progress, because another lesson is open.
-    pub fn forget_tasks(&mut self) {
-        self.tasks = None;
+    pub fn forget_last(&mut self) {
+        self.last_course = None;
     }
 
     fn put_settings(&mut self, settings: WindowSettings) {

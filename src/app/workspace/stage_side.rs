@@ -2,7 +2,6 @@
 //! picture; and its camera as panels use it.
 
 use attune_view::explain::walk::WalkModel;
-use attune_view::view_model::labels::Side;
 use attune_view::view_model::sentence_arcs::SentenceArcs;
 use attune_view::view_model::stage::TokenPoint;
 use bevy::math::Vec2;
@@ -11,13 +10,13 @@ use egui::{Label, Mesh, Pos2, Rect, RichText, Ui, UiBuilder};
 use super::open_panels::OpenPanels;
 use crate::app::panels::{PanelId, SceneCamera, StageUi};
 use crate::app::stage::bar::{self, bar_ui};
-use crate::app::stage::canvas::{Floating, Hit, picture_ui};
+use crate::app::stage::canvas::{Floating, picture_ui};
 use crate::app::stage::chains::ChainsCard;
 use crate::app::stage::frame::StageTab;
 use crate::app::stage::gauge::{self, Gauge};
 use crate::app::stage::geometry::scaled;
 use crate::app::stage::projection;
-use crate::app::stage::ribbons::Ribbons;
+use crate::app::stage::ribbons::{self, Ribbons};
 use crate::app::stage::second::SecondLine;
 use crate::app::stage::sentence::{Strip, StripOptions};
 use crate::app::stage::state::StageState;
@@ -41,6 +40,7 @@ fn walk_ui(ui: &mut Ui, scene: &StageState, view: &mut PanelView) {
         scene.walk.as_deref(),
         scene.about_points(view.selection),
         scene.ends(),
+        &scene.followed_words(view.selection, view.highlight),
         view,
     );
 }
@@ -137,28 +137,6 @@ impl<'a> StageSide<'a> {
         let strip = Strip::of(ui, sentence, area, self.strip)?;
         Some(strip.at_step(view.walk.step(), self.steps(view.walk)))
     }
-
-    /// Returns the screen positions of the sentence's words and of words with a group, each with its importance for the
-    /// current step.
-    fn seen(&self, area: Rect, walk: &WalkModel, view: &PanelView) -> Vec<(Pos2, usize)> {
-        const ABOUT: usize = 100;
-        const TOKEN: usize = 3;
-        /// The number of words of a group that count; all of them form a glow.
-        const GROUPED: usize = 6;
-        /// The largest number of words that count; more would be everywhere.
-        const WORDS_MAX: usize = 1000;
-        let Some(model) = self.scene.points.as_deref() else { return Vec::new() };
-        let projection = self.tab.controls.view();
-        let is_about = |token: usize| token == walk.focus.query || token == walk.key;
-        let tokens = (0..model.tokens.len()).map(|at| (Hit::Token(at), if is_about(at) { ABOUT } else { TOKEN }));
-        let grouped = model.words.grouped().iter().take(WORDS_MAX);
-        let hits = tokens.chain(grouped.map(|word| (Hit::Word(*word), GROUPED)));
-        let see = |(hit, counts)| {
-            let seen = projection.project(projection::place(model, hit, view.walk.layer_time())?)?;
-            Some((area.min + egui::vec2(seen.at.x, seen.at.y), counts))
-        };
-        hits.filter_map(see).collect()
-    }
 }
 
 /// The parts above the picture, each with its place.
@@ -168,8 +146,10 @@ struct Over<'a> {
     gauge: Option<(Gauge<'a>, Rect)>,
     second: Option<(SecondLine<'a>, Rect)>,
     bar: Option<Rect>,
-    ribbons: Option<(Ribbons<'a>, Rect)>,
-    chains: Option<(ChainsCard<'a>, Rect)>,
+    /// The band of the walk, with its ribbons and the chains of a score, if the step has some.
+    band: Option<Rect>,
+    ribbons: Option<Ribbons<'a>>,
+    chains: Option<ChainsCard<'a>>,
     /// The place of the result line, which is reserved before the points arrive, so that nothing moves when it appears.
     result: Option<Rect>,
     walk: Option<Rect>,
@@ -191,14 +171,6 @@ impl<'a> Over<'a> {
             let room = Rect::from_x_y_ranges(area.x_range(), top..=bottom);
             let controls = &side.tab.controls;
             over.bar = Some(bar::corner(ui, room, &side.scene.emphasis, &controls.rig, view.highlight));
-            over.ribbons = side.steps(view.walk).and_then(|walk| {
-                let ribbons = Ribbons::of(walk, view.walk.step(), room.height())?;
-                let rect = ribbons.place(room, &side.seen(area, walk, view))?;
-                Some((ribbons, rect))
-            });
-            let taken: Vec<Rect> = over.bar.into_iter().chain(over.ribbons.as_ref().map(|at| at.1)).collect();
-            let score = side.scene.score.as_deref().and_then(|score| score.as_ref().ok());
-            over.chains = score.and_then(|score| Some((ChainsCard(score), ChainsCard::place(room, &taken)?)));
         }
         over
     }
@@ -246,10 +218,16 @@ impl<'a> Over<'a> {
             let bottom = self.walk.map_or(rest.bottom(), |walk| walk.top());
             self.result = Some(rest.with_max_y(bottom).with_min_y(bottom - result_height(height)));
         }
+        if let Some(walk) = side.steps(view.walk).filter(|_| side.parts == StageParts::All) {
+            self.band = ribbons::band(rest.with_max_y(self.bottom().unwrap_or(rest.bottom())));
+            self.ribbons = Ribbons::of(walk, view.walk.step());
+            let score = scene.score.as_deref().and_then(|score| score.as_ref().ok());
+            self.chains = score.map(ChainsCard);
+        }
     }
 
     /// Draws all of them.
-    fn ui(&self, ui: &mut Ui, side: &mut StageSide, area: Rect, view: &mut PanelView) {
+    fn ui(&self, ui: &mut Ui, side: &mut StageSide, view: &mut PanelView) {
         let StageSide { scene, tab, .. } = side;
         let model = scene.points.as_ref();
         let at = |rect: Rect| UiBuilder::new().max_rect(rect);
@@ -266,16 +244,15 @@ impl<'a> Over<'a> {
         if let Some((rect, model)) = self.bar.zip(model) {
             ui.scope_builder(at(rect), |ui| bar_ui(ui, model, &scene.emphasis, &mut tab.controls.rig, view));
         }
-        if let Some((ribbons, rect)) = &self.ribbons {
-            let about = model.zip(scene.walked(view.walk)).and_then(|(model, walked)| {
-                let key = (walked.walk.key_side == Side::Sentence).then_some(Hit::Token(walked.walk.key))?;
-                let seen = tab.controls.view().project(projection::place(model, key, view.walk.layer_time())?)?;
-                Some(area.min + egui::vec2(seen.at.x, seen.at.y))
-            });
-            ui.scope_builder(at(*rect), |ui| ribbons.ui(ui, view.walk.at(), about, view.trail));
-        }
-        if let Some((chains, rect)) = &self.chains {
-            chains.ui(ui, *rect);
+        if let Some((rect, ribbons)) = self.band.zip(self.ribbons.as_ref()) {
+            let sentence = self.sentence.as_ref().map(|(strip, _)| strip);
+            let over = |word| sentence?.middle_of(word, &tab.strip);
+            let beside = self.chains.as_ref().and_then(|chains| Some((chains, ChainsCard::beside(rect)?)));
+            let rect = beside.as_ref().map_or(rect, |(_, (ribbons, _))| *ribbons);
+            ui.scope_builder(at(rect), |ui| ribbons.ui(ui, view.walk.at(), over, view.trail));
+            if let Some((chains, (_, rect))) = beside {
+                chains.ui(ui, rect);
+            }
         }
         if let Some((rect, result)) = self.result.zip(scene.result(view.walk)) {
             ui.scope_builder(at(rect), |ui| result_ui(ui, result));
@@ -294,7 +271,7 @@ impl<'a> Over<'a> {
 
     /// Returns the upper edge of the parts at the bottom.
     fn bottom(&self) -> Option<f32> {
-        self.result.or(self.walk).map(|rect| rect.top())
+        self.band.or(self.result).or(self.walk).map(|rect| rect.top())
     }
 
     fn floating(&self, area: Rect) -> Floating {
@@ -304,13 +281,7 @@ impl<'a> Over<'a> {
         Floating {
             above: top - area.top(),
             below: area.bottom() - bottom,
-            rects: edges
-                .into_iter()
-                .filter(Rect::is_positive)
-                .chain(self.bar)
-                .chain(self.ribbons.as_ref().map(|at| at.1))
-                .chain(self.chains.as_ref().map(|at| at.1))
-                .collect(),
+            rects: edges.into_iter().filter(Rect::is_positive).chain(self.bar).collect(),
         }
     }
 }
@@ -393,7 +364,7 @@ fn stage_ui(ui: &mut Ui, side: &mut StageSide, view: &mut PanelView) {
     if let Some(bottom) = bottom {
         veil(ui, area.with_min_y(bottom), false);
     }
-    over.ui(ui, side, area, view);
+    over.ui(ui, side, view);
     side.tab.pixels_per_point = ui.pixels_per_point();
     side.tab.dark = ui.visuals().dark_mode;
 }

@@ -163,8 +163,8 @@ pub fn menu_ui(ui: &mut Ui) -> Option<Action> {
             let row = action.row();
             entry(ui, row.text, row.keys_text(), row.tooltip, action.into());
         };
-        use WindowAction::{Beside, Browse, CopyLesson, Course, Glossary, NewLesson, Questions};
-        for action in [Course, Glossary, Questions, Browse, Beside, NewLesson, CopyLesson] {
+        use WindowAction::{Beside, Browse, CopyLesson, Course, Glossary, NewLesson, Questions, Review};
+        for action in [Course, Glossary, Questions, Review, Browse, Beside, NewLesson, CopyLesson] {
             row(ui, action);
         }
         exports_ui(ui, &mut entry);

@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::kernel::evidence::words::ShownAnswer;
 use crate::kernel::notebook::NotebookCommand;
 use crate::kernel::sentence_pass::sentence::TextOrIds;
+use crate::kernel::values::meaning::Meaning;
 use crate::lesson::Recipe;
 use crate::lesson::issue::shorten;
 
@@ -55,6 +56,10 @@ pub enum Command {
     Map,
     #[serde(skip)]
     EndMap,
+    /// Adds to the map of two sentences the paths into a head, counted over all blocks: what each head before it brings to
+    /// the answer through this head's queries, keys or values alone.
+    #[serde(skip)]
+    Paths(usize),
     /// Measures all heads over a file of texts. The results are saved as such, and not as a command.
     #[serde(skip)]
     Texts(TextsCommand),
@@ -90,6 +95,7 @@ impl Command {
             Self::Tour
                 | Self::Map
                 | Self::EndMap
+                | Self::Paths(_)
                 | Self::Words(_)
                 | Self::EndWords
                 | Self::Tables(_)
@@ -115,6 +121,7 @@ impl Command {
             | Self::Interventions(_)
             | Self::Retrain(_)
             | Self::Map
+            | Self::Paths(_)
             | Self::Words(_)
             | Self::Tables(_)
             | Self::Texts(_) => true,
@@ -390,6 +397,9 @@ pub enum AxisCommand {
         /// Lower triangle of the covariance, row by row.
         #[serde(with = "json::numbers")]
         covariance: Vec<f64>,
+        /// The axis with a meaning that was measured at the refit.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        meaning: Option<Box<Meaning>>,
     },
     /// Sets an axis from the centre of one group of words to that of another. The axes that are not chosen are the
     /// principal components of the space that is orthogonal to the chosen ones.

@@ -24,6 +24,7 @@ use attune_engine::pretrained::load::{LoadStopped, Pretrained, load};
 use crate::kernel::objective::{Example, examples, of_texts};
 pub use crate::kernel::objective::{Rewriter, network};
 use crate::kernel::sentence_pass::axes::Layers;
+use crate::kernel::sentence_pass::meaning;
 use crate::kernel::sentence_pass::recorded::RecordedVectors;
 use crate::kernel::sentence_pass::sentence::{Sentence, SentenceFrame};
 use crate::kernel::targets::Targets;
@@ -31,6 +32,7 @@ use crate::kernel::training::Training;
 use crate::kernel::training::cache::StepCache;
 use crate::kernel::training::trainer::Trainer;
 use crate::kernel::values::Progress;
+use crate::kernel::values::meaning::Meaning;
 use crate::kernel::values::space::{
     Basis, ScaleNorm, SharedScale, StaticSpace, index_of, known_rows, rows_of, squares,
 };
@@ -239,7 +241,11 @@ impl SpaceTrainer {
             group_of,
         };
         let parts = pretrained.as_ref().map(|(model, parameters)| (model, parameters));
-        let spread = own_spread(lesson, &space, parts, space.basis.raw);
+        let (spread, meaning) = spread_at_opening(lesson, &space, parts, space.basis.raw);
+        let is_named = space.basis.chosen.iter().any(Option::is_some);
+        let meaning = meaning.filter(|meaning| !is_named && meaning.fits(spread.width()) && spread.width() > AXES);
+        space.basis.meaning = meaning.map(Arc::new);
+        space.own_basis = space.basis.clone();
         space.projection = space.basis.projection_of(&spread, &space).map_err(fault)?;
         (space.points, space.own_projection) =
             (space.points_in(&space.basis, &space.projection), space.projection.clone());
@@ -297,15 +303,30 @@ pub fn own_spread(
     pretrained: Option<(&AttentionModel<f32>, &Arc<Parameters<f32>>)>,
     raw: bool,
 ) -> Spread {
+    spread_at_opening(lesson, space, pretrained, raw).0
+}
+
+/// Returns that spread with the axis that is measured in the first sentence of a pretrained model or of a recording.
+fn spread_at_opening(
+    lesson: &Lesson,
+    space: &StaticSpace,
+    pretrained: Option<(&AttentionModel<f32>, &Arc<Parameters<f32>>)>,
+    raw: bool,
+) -> (Spread, Option<Meaning>) {
     let of_layers = pretrained.and_then(|(model, parameters)| {
         let scale = space.scale.as_ref().filter(|_| !raw);
         let targets = Targets::of(lesson, &space.vocabulary, model, parameters);
         let texts = Sentence::all_of_lesson(lesson, &space.vocabulary);
         let frames = texts.map(|sentence| SentenceFrame::without_points(sentence, space, targets.as_ref()));
-        Layers { model, parameters, scale }.spread_of_frames(&frames.collect::<Vec<_>>())
+        Layers { model, parameters, scale }.spread_of_frames(lesson, &frames.collect::<Vec<_>>())
     });
-    let of_all = || space.spread.as_deref().cloned();
-    of_layers.or_else(of_all).unwrap_or_else(|| Spread::of(&basis_vectors(lesson, &space.vocabulary, space.choosing())))
+    let of_recording = || {
+        let text = lesson.static_embedding.recording().map(|_| Sentence::first(lesson, &space.vocabulary))?;
+        meaning::of_recorded(lesson, &SentenceFrame::without_points(text, space, None))
+    };
+    let of_all = || Some((space.spread.as_deref().cloned()?, of_recording()));
+    let of_words = || (Spread::of(&basis_vectors(lesson, &space.vocabulary, space.choosing())), None);
+    of_layers.or_else(of_all).unwrap_or_else(of_words)
 }
 
 /// Returns the model's embedding table as training has left it.

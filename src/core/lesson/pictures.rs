@@ -161,7 +161,8 @@ pub fn within(folder: Option<&Path>, path: &str) -> Result<PathBuf, String> {
     if path.is_empty() || path.contains(['\\', '\0']) || !Path::new(path).components().all(is_plain) {
         return Err(outside());
     }
-    let folder = folder.canonicalize().map_err(|error| words(&error))?;
+    // The folder of a lesson that is named without one is empty: the current folder.
+    let folder = Path::new(".").join(folder).canonicalize().map_err(|error| words(&error))?;
     let file = folder.join(path).canonicalize().map_err(|error| words(&error))?;
     if file.starts_with(&folder) { Ok(file) } else { Err(outside()) }
 }

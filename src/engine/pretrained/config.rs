@@ -136,7 +136,7 @@ impl Config {
             ),
             Family::DistilBert => ("DistilBertForMaskedLM", json!({ "activation": activation, "pad_token_id": null })),
             Family::Llama => ("LlamaForCausalLM", self.llama_fields(activation)),
-            Family::EuroBert => ("EuroBertForMaskedLM", self.llama_fields(activation)),
+            Family::EuroBert => ("EuroBertForMaskedLM", self.eurobert_fields(activation)),
             Family::Mistral => ("MistralForCausalLM", self.decoder_fields(activation)),
             Family::Qwen3 => ("Qwen3ForCausalLM", self.decoder_fields(activation)),
             Family::SmolLm3 => ("SmolLM3ForCausalLM", self.decoder_fields(activation)),
@@ -187,6 +187,14 @@ impl Config {
             "bos_token_id": null,
             "eos_token_id": null,
         })
+    }
+
+    /// Returns Llama's fields without a token for padding: the id that EuroBERT has otherwise is beyond a small vocabulary, and
+    /// transformers refuses it.
+    fn eurobert_fields(&self, activation: Option<&str>) -> Value {
+        let mut fields = self.llama_fields(activation);
+        fields["pad_token_id"] = Value::Null;
+        fields
     }
 
     /// Returns the fields of the decoders like Llama. Each family reads its own keys among them.

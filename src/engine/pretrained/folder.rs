@@ -402,7 +402,7 @@ pub type NewFile = (&'static str, Vec<u8>);
 impl Family {
     /// Returns whether a changed model of the family is written as a folder, and not only read.
     pub fn is_written(self) -> bool {
-        matches!(self, Self::Bert | Self::DistilBert | Self::Gpt2 | Self::Llama)
+        matches!(self, Self::Bert | Self::DistilBert | Self::EuroBert | Self::Gpt2 | Self::Llama)
     }
 
     /// Returns the pieces after the words of a vocabulary: one for unknown words, and one that hides a word if the family

@@ -1,12 +1,17 @@
 //! The result of what the stage shows, in one line: the model's answer, or else what attention made of the word that is
 //! followed.
 
+use attune_core::kernel::sentence_pass::meaning::is_telling;
 use attune_core::kernel::snapshot::Snapshot;
+use attune_core::kernel::snapshot::sentence::token_labels;
 use attune_engine::quantity::Quantity;
 
 use super::reader::EntryReader;
+use super::sentences::end_apart;
 use super::tellings::Rest;
+use super::walk::distance;
 use crate::view_model::answers::asked_beside;
+use crate::view_model::{number, quoted};
 
 /// A moment of the stage outside the walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,14 +36,20 @@ impl StageResult {
         let last = reader.sentence.activations.blocks.len().checked_sub(1)?;
         let moved = |block: usize| reader.said(Quantity::MoveLength.of_block(block, [word])).result;
         let result = match moment {
-            Moment::Static => reader.at_rest(&rest.start, word),
+            Moment::Static => reader.at_rest(&rest.start, word).filter(|_| reader.is_near_word(word)),
             Moment::Passed(layer) => moved(layer),
             Moment::Contextual => {
                 let answer = reader.answers(if is_chosen { word } else { asked_beside(reader.model, word) });
                 let of_word =
                     || if is_chosen || reader.leaves_statics() { None } else { reader.occurrences_now(&rest, word) };
                 let at_rest = || if reader.has_moved(word) { None } else { reader.at_rest(&rest.start, word) };
-                answer.or_else(of_word).or_else(at_rest).or_else(|| reader.looks(last, word)).or_else(|| moved(last))
+                let apart = || reader.occurrences_apart(word);
+                answer
+                    .or_else(of_word)
+                    .or_else(apart)
+                    .or_else(at_rest)
+                    .or_else(|| reader.looks(last, word))
+                    .or_else(|| moved(last))
             }
         };
         result.map(Self)
@@ -67,6 +78,26 @@ impl EntryReader<'_> {
         }
         let others = occurrences[1..].iter().map(|at| self.at_rest(&rest.another, *at));
         [self.at_rest(&rest.first, occurrences[0])].into_iter().chain(others).collect()
+    }
+
+    /// Returns whether the word nearest to a static vector is a whole word that says something by itself; in a real model,
+    /// it may be a part of a word.
+    fn is_near_word(&self, word: usize) -> bool {
+        let near = self.sentence.static_neighbours.get(word).and_then(|near| near.by_cosine.first());
+        let text = near.map(|near| self.space.vocabulary[near.word].as_str());
+        !self.leaves_statics() || text.is_some_and(|text| is_telling(text) && !text.starts_with("##"))
+    }
+
+    /// Says how far apart a real model leaves two occurrences of a word: those that are farthest from each other.
+    fn occurrences_apart(&self, word: usize) -> Option<String> {
+        let (tokens, outputs) = (&self.sentence.tokens, &self.sentence.activations.output);
+        let is_another = |at: &usize| *at != word && tokens[*at].text == tokens[word].text;
+        let others = (0..tokens.len()).filter(|_| self.leaves_statics()).filter(is_another);
+        let apart = others.map(|at| (distance(outputs.row(word), outputs.row(at)), at));
+        let (apart, other) = apart.max_by(|a, b| a.0.total_cmp(&b.0))?;
+        let labels = token_labels(tokens);
+        let [first, last] = [word.min(other), word.max(other)].map(|at| quoted(&labels[at]));
+        Some(end_apart(first, last, number(apart.into())))
     }
 
     /// Says what a word looks at in the only head of the last layer, if its own static vector is still the nearest.

@@ -42,6 +42,9 @@ sentences! {
     position() = "This number is fixed, not learned: it is a sine or cosine of the position. The waves get slower \
         from one pair of entries to the next.";
 
+    // What all layers do.
+    end_apart(first, last, distance) = "The layers leave {first} and {last} {distance} apart";
+
     recorded() = "This number was recorded, and not computed here.";
     recorded_numbers() = "These numbers were recorded, and not computed here.";
 

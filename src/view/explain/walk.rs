@@ -4,6 +4,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use attune_core::kernel::sentence_pass::meaning::is_telling;
 use attune_core::kernel::snapshot::sentence::word_pieces;
 use attune_core::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot};
 use attune_core::lesson::cells::CellKind;
@@ -18,6 +19,7 @@ use super::lines::by_size;
 use super::print::AND;
 use super::reader::{EntryReader, HeadParts};
 use super::sentences::recorded_numbers;
+use crate::view_model::axes::is_of_states;
 use crate::view_model::labels::{HeadLabels, Side, strongest};
 use crate::view_model::needs::{Needs, missing};
 use crate::view_model::stage::{SourceWord, source_words};
@@ -54,6 +56,11 @@ impl Step {
     /// Returns the share of the step that is shown, from 0 to 1, at a place of the walk; whole numbers are steps.
     pub fn share(self, walk: f32) -> f32 {
         (walk - self.index() as f32 + 1.0).clamp(0.0, 1.0)
+    }
+
+    /// Returns the step that a place of the walk shows: that to which it is on its way.
+    pub fn at(walk: f32) -> Self {
+        Self::ALL[(walk.max(0.0).ceil() as usize).min(Self::ALL.len() - 1)]
     }
 
     /// Returns the name of the step on the time line.
@@ -304,15 +311,35 @@ impl WalkModel {
         lerp(scaled, number(Step::Softmax, Quantity::Weight).unwrap_or(0.0), Step::Softmax.share(at))
     }
 
+    /// Returns the numbers of all keys that decide which of them a step is about.
+    fn deciding(&self, step: Step) -> &[f32] {
+        match step {
+            Step::Embed => &[],
+            Step::Score => self.by_key(step, Quantity::Product),
+            Step::Scale => self.by_key(step, Quantity::Score),
+            _ => self.by_key(Step::Softmax, Quantity::Weight),
+        }
+    }
+
     /// Returns whether a key's number is among the largest of a step, which are written beside the points.
     pub fn is_large(&self, step: Step, key: usize) -> bool {
         let row = match step {
-            Step::Score => self.by_key(step, Quantity::Product),
-            Step::Scale => self.by_key(step, Quantity::Score),
-            Step::Softmax | Step::Mix => self.by_key(step, Quantity::Weight),
+            Step::Score | Step::Scale | Step::Softmax | Step::Mix => self.deciding(step),
             _ => return false,
         };
         row.get(key).is_some_and(|own| row.iter().filter(|other| *other > own).count() < LARGEST)
+    }
+
+    /// Returns the partners of the chosen word in a step: the other words with the largest numbers, at most three, the
+    /// largest first. The picture of the step is about the chosen word and these.
+    pub fn partners(&self, step: Step) -> Vec<usize> {
+        let row = self.deciding(step);
+        let is_itself = |key: usize| self.query_side == self.key_side && key == self.focus.query;
+        let mut others: Vec<usize> = (0..row.len()).collect();
+        others.retain(|key| !is_itself(*key) && row[*key].is_finite() && self.takes_part(step, *key));
+        others.sort_by(|a, b| row[*b].total_cmp(&row[*a]));
+        others.truncate(LARGEST);
+        others
     }
 
     /// Returns the numbers of all keys in a step's row of a quantity.
@@ -613,6 +640,8 @@ pub struct RouteModel {
     lengths: Vec<f32>,
     /// Tokens that are whole words: a piece of a word does not stand for the word.
     whole: Vec<usize>,
+    /// Of these, in a real text, the words that say something by themselves; if some occur more than once, only these.
+    telling: Vec<usize>,
     /// For each token, the word of the source that counts most.
     counted_most: Vec<usize>,
     /// Words that the lesson highlights where it first shows this sentence.
@@ -670,9 +699,13 @@ impl RouteModel {
                 .filter(|word| word.len() == 1)
                 .map(|word| word.start)
                 .collect(),
+            telling: Vec::new(),
             counted_most: Vec::new(),
             spoken_of: spoken_of(snapshot),
         };
+        if is_of_states(&snapshot.lesson.static_embedding) {
+            route.telling = route.telling();
+        }
         route.counted_most = (0..tokens).map(|token| route.most_looked_at(model, token)).collect();
         Some(route)
     }
@@ -716,7 +749,15 @@ impl RouteModel {
         let spoken_of = || first_of(lit, words(), &self.lengths).or(first_of(&self.spoken_of, words(), &self.lengths));
         let length = |position: usize| self.lengths[position];
         let whole = || furthest(self.whole.iter().copied(), length);
-        spoken_of().or_else(whole).or_else(|| furthest(0..self.words.len(), length))
+        let telling = || furthest(self.telling.iter().copied(), length);
+        spoken_of().or_else(telling).or_else(whole).or_else(|| furthest(0..self.words.len(), length))
+    }
+
+    fn telling(&self) -> Vec<usize> {
+        let telling: Vec<usize> = self.whole.iter().copied().filter(|at| is_telling(&self.words[*at])).collect();
+        let is_repeated = |at: &usize| telling.iter().any(|other| other != at && self.words[*other] == self.words[*at]);
+        let repeated: Vec<usize> = telling.iter().copied().filter(is_repeated).collect();
+        if repeated.is_empty() { telling } else { repeated }
     }
 
     /// Returns the head of a layer that moves its query most; `token` is the word of the stage that is followed.

@@ -147,7 +147,7 @@ pub fn form(lesson: &Lesson) -> Result<(Config, Readout), Vec<Unfit>> {
                 Err(vec![Unfit::new(
                     &["model"],
                     &found,
-                    "one of BERT, DistilBERT, GPT-2 or Llama, which attune writes",
+                    "one of BERT, DistilBERT, EuroBERT, GPT-2 or Llama, which attune writes",
                 )])
             }
             (true, true) => Ok((read.config.clone(), readout)),

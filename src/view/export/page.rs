@@ -19,7 +19,7 @@ pub use super::links::{Links, is_safe_link};
 use super::prose::LessonProse;
 use crate::panels;
 use crate::sheet::Sheet;
-use crate::view_model::labels::ends;
+use crate::view_model::axes::ends;
 use crate::view_model::notebook::{shown_choices, turned};
 use crate::view_model::output::{OutputModel, full};
 

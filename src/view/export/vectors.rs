@@ -21,7 +21,7 @@ use attune_core::kernel::targets::Targets;
 use attune_engine::numerics::Matrix;
 use attune_engine::vectors::{Column, Table};
 
-use crate::view_model::labels::ends;
+use crate::view_model::axes::ends;
 
 /// Which vectors a table has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

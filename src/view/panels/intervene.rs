@@ -34,7 +34,7 @@ pub fn items(models: &Models, _: &Chosen) -> Option<Vec<Item>> {
 
 const MAP_LEGEND: &str = "Rows are layers. With a second sentence: how far the answer goes towards that of the second, when one \
      vector or one head is the second's, 0 and 1 being the two sentences. Without one: the change of the answer's difference \
-     of logits when a head is off.";
+     of logits when a head is off. Paths: how far a head before it gets through this part of the head alone.";
 
 /// Returns the maps of the sentence, as far as they are computed.
 pub fn maps(model: &WhatIfModel) -> Vec<(MapKind, Grid)> {
@@ -45,7 +45,14 @@ pub fn maps(model: &WhatIfModel) -> Vec<(MapKind, Grid)> {
     let words = map.words.as_ref().map(|words| {
         (MapKind::Words, map_grid("Vectors of the second sentence", words, model.tokens.as_slice().into()))
     });
-    words.into_iter().chain([(MapKind::Heads, map_grid(title, &map.heads, heads))]).collect()
+    let through = map.paths.iter().flat_map(|paths| {
+        let head = model.place(paths.head);
+        let into = ["queries", "keys", "values"].map(|part| format!("Paths into the {part} of {head}"));
+        into.into_iter().zip(&paths.through).filter(|(_, shares)| !shares.is_empty())
+    });
+    let paths: Vec<(MapKind, Grid)> =
+        through.map(|(title, shares)| (MapKind::Paths, map_grid(&title, shares, heads.clone()))).collect();
+    words.into_iter().chain([(MapKind::Heads, map_grid(title, &map.heads, heads))]).chain(paths).collect()
 }
 
 fn map_grid(title: &str, rows: &[Vec<Option<f64>>], cols: Arc<[String]>) -> Grid {

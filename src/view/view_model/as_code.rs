@@ -13,6 +13,8 @@ use attune_engine::numerics::model::cost::forward_multiplications;
 pub enum MapKind {
     Words,
     Heads,
+    /// Paths into a head, which no code cell computes.
+    Paths,
 }
 
 /// Returns the cell that makes the changes of a pass, behind sentences that say them; `None` if nothing is changed.
@@ -26,8 +28,8 @@ pub fn changes(model: &ModelSnapshot, said: &[String]) -> Option<String> {
     Some(format!("{about}let pass = forward({}, #{{ {} }});\npass.Y\n", text(&model.sentence), written.join(", ")))
 }
 
-/// Returns the cell that computes a map: a matrix with a row for each layer.
-pub fn map(model: &ModelSnapshot, map: &SentenceMap, kind: MapKind) -> String {
+/// Returns the cell that computes a map: a matrix with a row for each layer; `None` for paths.
+pub fn map(model: &ModelSnapshot, map: &SentenceMap, kind: MapKind) -> Option<String> {
     let SentenceMap { place, answer, against, classes: [a, b], .. } = map;
     // An answer for the whole sentence has one row of logits.
     let row = if model.sentence.answers.logits.rows() == 1 { 0 } else { *place };
@@ -46,6 +48,7 @@ pub fn map(model: &ModelSnapshot, map: &SentenceMap, kind: MapKind) -> String {
             ("patch: #{ head: firsts[layer] + place, second: second }", heads, "each head of the second sentence")
         }
         MapKind::Heads => ("off: [firsts[layer] + place]", heads, "each head off"),
+        MapKind::Paths => return None,
     };
     let first = first_layer(model, &places);
     let mut code = format!("// {answer} against {against}, with {what}: a row for each layer\n");
@@ -78,7 +81,7 @@ pub fn map(model: &ModelSnapshot, map: &SentenceMap, kind: MapKind) -> String {
          let pass = forward(sentence, #{{ {change} }});\n        row.push({value});\n    }}\n    rows.push(row);\n}}\n\
          matrix(rows)\n"
     ));
-    code
+    Some(code)
 }
 
 /// Returns the first layer of a map from which on one cell can compute it. A pass with a change begins at the changed layer.

@@ -67,7 +67,11 @@ impl AxesModel {
             let chosen = space.basis.chosen[axis.index()].as_ref();
             AxisRow {
                 axis,
-                meaning: chosen.map_or_else(|| meaning(&name), told),
+                meaning: match (chosen, space.basis.ends(axis.index())) {
+                    (Some(chosen), _) => told(chosen),
+                    (None, Some(ends)) => told_of_sentence(ends),
+                    (None, None) => meaning(&name),
+                },
                 name,
                 variance: shares.map_or(0.0, |shares| shares.along(axis.index())),
                 is_changed: chosen != space.own_basis.chosen[axis.index()].as_ref(),
@@ -156,6 +160,8 @@ pub fn about(snapshot: &Snapshot) -> String {
         (None, false) if space.at_end.is_some() => "the words that the lesson names, as they are after training",
         (None, false) => "the words that the lesson names",
     };
+    let measured = space.basis.meaning().map(|meaning| format!(" {}.", told_of_sentence(meaning.names())));
+    let measured = measured.map_or_else(String::new, |told| told.replacen("From", "The first axis runs from", 1));
     let is_fitted = space.basis.chosen.iter().any(Option::is_none) && !space.projection.is_identity();
     let fitted =
         if is_fitted { format!(" The axes that were not chosen are fitted to {fitted_to}.") } else { String::new() };
@@ -169,14 +175,14 @@ pub fn about(snapshot: &Snapshot) -> String {
     let last = place.and_then(|place| behind_final_norm(&place.model.recording.texts[place.text]));
     let last = last.map_or_else(String::new, |last| format!(" {last}"));
     format!(
-        "The percentages are shares of the variance of {of}, in {} dimensions.{fitted}{seen}{last}",
+        "The percentages are shares of the variance of {of}, in {} dimensions.{measured}{fitted}{seen}{last}",
         space.vectors.cols()
     )
 }
 
 /// Returns whether the axes are fitted to the states of all layers and no table of words is drawn: of a pretrained model,
 /// and of a recording.
-pub(super) fn is_of_states(embedding: &StaticEmbedding) -> bool {
+pub(crate) fn is_of_states(embedding: &StaticEmbedding) -> bool {
     embedding.is_pretrained() || embedding.recording().is_some()
 }
 
@@ -196,11 +202,17 @@ pub(crate) fn seen_through(norm: ScaleNorm) -> &'static str {
 /// Returns the names of the axes.
 pub fn names(space: &StaticSpace) -> Vec<String> {
     let own = space.projection.names();
-    let name = |(own, chosen): (&str, &Option<ChosenAxis>)| match chosen {
-        Some(ChosenAxis { from, to }) => format!("{} → {}", short(&from.text), short(&to.text)),
+    let name = |(axis, own): (usize, &str)| match space.basis.ends(axis) {
+        Some([from, to]) => format!("{} → {}", short(from), short(to)),
         None => own.to_owned(),
     };
-    own.into_iter().zip(&space.basis.chosen).map(name).collect()
+    own.into_iter().enumerate().map(name).collect()
+}
+
+/// Returns what vectors at both ends of the layers are called. A recording has no table of words: its first vectors are hidden
+/// states, which differ from place to place.
+pub const fn ends(is_recorded: bool) -> [&'static str; 2] {
+    if is_recorded { ["before the layers", "after the layers"] } else { ["static", "contextual"] }
 }
 
 /// Shortens a text so that it fits at the end of an axis.
@@ -214,6 +226,13 @@ fn told(chosen: &ChosenAxis) -> String {
     let ChosenAxis { from, to } = chosen;
     let (from, to) = (group(&from.text, from.words.len()), group(&to.text, to.words.len()));
     format!("From the centre of {from} to that of {to}")
+}
+
+/// Says how the axis with a meaning was measured.
+fn told_of_sentence([from, to]: [&str; 2]) -> String {
+    format!(
+        "From the point where the layers leave “{from}” to that where they leave “{to}”, in the sentence as it was opened"
+    )
 }
 
 fn meaning(name: &str) -> String {

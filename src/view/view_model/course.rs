@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use attune_core::kernel::notebook::snapshot::NotebookSnapshot;
+use attune_core::kernel::notebook::document::Answer;
+use attune_core::kernel::notebook::snapshot::{CellSnapshot, NotebookSnapshot, Verdict};
 use attune_core::kernel::snapshot::Snapshot;
 use attune_core::lesson::Lesson;
 use attune_core::lesson::course::CourseFile;
@@ -18,6 +19,7 @@ use attune_engine::panics::quietly;
 use serde::{Deserialize, Serialize};
 
 use super::pictures::Sketch;
+use super::recall::{self, Answered, Answers, Review};
 
 /// The number of recently opened files that are remembered.
 pub const RECENT_MAX: usize = 12;
@@ -31,6 +33,8 @@ pub struct Course {
     pub lessons: BTreeMap<String, LessonProgress>,
     /// The paths of recent files, the latest first.
     pub recent: Vec<String>,
+    /// The answers to questions with drawn numbers, by the path of their lesson's file.
+    pub answers: BTreeMap<String, Answers>,
 }
 
 impl Stored for Course {
@@ -42,6 +46,8 @@ impl Stored for Course {
 pub struct LessonProgress {
     pub title: String,
     pub tasks: Tasks,
+    /// The number of predictions that were not right.
+    pub wrong: usize,
     /// The time of opening, in seconds since 1970.
     pub opened: u64,
 }
@@ -66,11 +72,33 @@ impl Tasks {
 }
 
 impl LessonProgress {
+    fn of(snapshot: &Snapshot, opened: u64) -> Self {
+        let cells = &snapshot.notebook.cells;
+        let wrong = cells.iter().filter(|shown| is_wrong(shown)).count();
+        Self { title: snapshot.lesson.title.clone(), tasks: Tasks::of(&snapshot.notebook), wrong, opened }
+    }
+
     /// Returns plausible numbers: no more tasks than a lesson has cells, and no more completed ones than tasks.
     fn bounded(&self) -> Self {
         let of = self.tasks.of.min(CELLS_MAX);
         Self { tasks: Tasks { done: self.tasks.done.min(of), of }, ..self.clone() }
     }
+}
+
+/// Returns whether a cell is a prediction with an answer that is not right.
+fn is_wrong(shown: &CellSnapshot) -> bool {
+    let verdict = shown.run.as_ref().and_then(|run| run.verdict.as_ref());
+    match (&shown.cell.answer, verdict) {
+        (Answer::Predict { chosen: Some(chosen), is_locked: true }, Some(Verdict::Prediction { right })) => {
+            chosen != right
+        }
+        _ => false,
+    }
+}
+
+/// Returns the seconds since 1970; 0 for a clock that is set to before that.
+pub fn seconds(time: SystemTime) -> u64 {
+    time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
 /// The lessons before and after the open one, by their numbers.
@@ -108,13 +136,42 @@ pub fn name(file: &Path) -> Option<String> {
 }
 
 impl Course {
-    /// Returns one window's progress in its lesson; empty for a file whose path is not valid text.
-    pub fn of(file: &Path, snapshot: &Snapshot, opened: SystemTime) -> Self {
+    /// Returns one window's progress in its lesson, which was opened at `opened`, as it is `now`; empty for a file whose
+    /// path is not valid text.
+    pub fn of(file: &Path, snapshot: &Snapshot, opened: SystemTime, now: SystemTime) -> Self {
         let Some(path) = name(file) else { return Self::default() };
-        let opened = opened.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
-        let title = snapshot.lesson.title.clone();
-        let progress = LessonProgress { title, tasks: Tasks::of(&snapshot.notebook), opened };
-        Self { lessons: BTreeMap::from([(path.clone(), progress)]), recent: vec![path] }
+        let progress = LessonProgress::of(snapshot, seconds(opened));
+        let answers = BTreeMap::from([(path.clone(), recall::answers(&snapshot.notebook, seconds(now)))]);
+        Self { lessons: BTreeMap::from([(path.clone(), progress)]), recent: vec![path], answers }
+    }
+
+    /// Returns the course with nothing but answers to the questions of a file.
+    pub fn of_answers(file: &Path, answers: Answers) -> Self {
+        let answers = name(file).map(|path| (path, answers)).into_iter().collect();
+        Self { answers, ..Self::default() }
+    }
+
+    /// Returns the progress that is not in an earlier one of the same window; `None` if there is none.
+    pub fn since(&self, before: &Self) -> Option<Self> {
+        let mut news = self.clone();
+        for (path, answers) in &mut news.answers {
+            let earlier = before.answers.get(path);
+            let draw = |cell: &String| Some(earlier?.get(cell)?.draw);
+            answers.retain(|cell, answered| draw(cell) != Some(answered.draw));
+        }
+        let has_answers = news.answers.values().any(|answers| !answers.is_empty());
+        (has_answers || self.lessons != before.lessons).then_some(news)
+    }
+
+    /// Returns the course as a reset leaves it: no task is done, and no question was answered.
+    pub fn reset(mut self) -> Self {
+        for progress in self.lessons.values_mut() {
+            (progress.tasks.done, progress.wrong) = (0, 0);
+        }
+        for answers in self.answers.values_mut() {
+            answers.values_mut().for_each(|answered| *answered = Answered::default());
+        }
+        self
     }
 
     /// Merges a window's progress into the saved one.
@@ -123,6 +180,13 @@ impl Course {
             let kept = self.lessons.entry(path.clone()).or_default();
             let opened = kept.opened.max(progress.opened);
             *kept = LessonProgress { opened, ..progress.clone() };
+        }
+        for (path, added) in &added.answers {
+            let kept = self.answers.entry(path.clone()).or_default();
+            for (cell, answered) in added {
+                let after = kept.get(cell).map_or(*answered, |before| before.then(*answered));
+                kept.insert(cell.clone(), after);
+            }
         }
         let mut recent = added.recent.clone();
         recent.extend(self.recent.iter().filter(|path| !added.recent.contains(path)).cloned());
@@ -136,7 +200,16 @@ impl Course {
         let mut latest: Vec<_> = self.lessons.iter().collect();
         latest.sort_by_key(|(_, lesson)| Reverse(lesson.opened));
         let lessons = latest.into_iter().take(LESSONS_MAX).map(|(path, lesson)| (path.clone(), lesson.bounded()));
-        Self { lessons: lessons.collect(), recent: self.recent.iter().take(RECENT_MAX).cloned().collect() }
+        let answers = self.answers.iter().filter(|(_, answers)| !answers.is_empty()).take(LESSONS_MAX);
+        let first = |answers: &Answers| -> Answers {
+            let there = answers.iter().filter(|(_, answered)| answered.times > 0);
+            there.take(CELLS_MAX).map(|(id, answered)| (id.clone(), *answered)).collect()
+        };
+        Self {
+            lessons: lessons.collect(),
+            recent: self.recent.iter().take(RECENT_MAX).cloned().collect(),
+            answers: answers.map(|(path, answers)| (path.clone(), first(answers))).collect(),
+        }
     }
 }
 
@@ -153,6 +226,8 @@ pub struct HomeModel {
     pub next: Option<HomeNext>,
     /// The tasks of the whole course.
     pub tasks: Tasks,
+    /// The questions of the test as they stand with the learner.
+    pub review: Review,
 }
 
 /// A lesson in the list.
@@ -231,6 +306,7 @@ pub struct CourseFiles {
     pub missing: BTreeSet<String>,
     /// The pictures of lessons, by the paths of their files.
     pub pictures: BTreeMap<PathBuf, CardPicture>,
+    pub review: Review,
 }
 
 impl HomeModel {
@@ -245,7 +321,7 @@ impl HomeModel {
             .iter()
             .fold(Tasks::default(), |sum, row| Tasks { done: sum.done + row.tasks.done, of: sum.of + row.tasks.of });
         let next = next(&lessons, &others, &course);
-        Self { lessons, others, folder: found.folder.clone(), next, tasks }
+        Self { lessons, others, folder: found.folder.clone(), next, tasks, review: found.review.clone() }
     }
 
     /// Returns whether there is progress that a reset would remove.

@@ -8,13 +8,7 @@ use attune_engine::numerics::attention::distances::DistanceForm;
 use attune_engine::numerics::model::Architecture;
 use attune_engine::numerics::params::TensorName;
 
-use super::capitalised;
-
-/// Returns what vectors at both ends of the layers are called. A recording has no table of words: its first vectors are hidden
-/// states, which differ from place to place.
-pub const fn ends(is_recorded: bool) -> [&'static str; 2] {
-    if is_recorded { ["before the layers", "after the layers"] } else { ["static", "contextual"] }
-}
+use super::wording::capitalised;
 
 /// The names of heads, and of the words that they read.
 pub struct HeadLabels<'a> {

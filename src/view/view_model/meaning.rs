@@ -21,7 +21,8 @@ use attune_engine::numerics::table::TableRef;
 use attune_engine::vectors::answers::Measure;
 use attune_engine::vectors::expression::Expression;
 
-use super::labels::{HeadLabels, ends};
+use super::axes::ends;
+use super::labels::HeadLabels;
 use super::pieces::Words;
 use super::stage::{SecondKind, StageModel, TokenPoint};
 use super::{Model, number};

@@ -11,9 +11,11 @@ pub mod axes;
 pub mod chains;
 pub mod compare;
 pub mod course;
+pub mod effects;
 pub mod ellipse;
 pub mod features;
 pub mod fold;
+pub mod gauge;
 pub mod glossary;
 pub mod grid;
 pub mod head_tables;
@@ -25,6 +27,7 @@ pub mod notebook;
 pub mod output;
 pub mod pictures;
 pub mod pieces;
+pub mod recall;
 pub mod recorded;
 pub mod saved_view;
 pub mod score;
@@ -37,42 +40,19 @@ pub mod tensors;
 pub mod training;
 pub mod what_if;
 pub mod word_measures;
+mod wording;
 pub mod words;
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use attune_core::kernel::snapshot::sentence::token_labels;
-use attune_core::kernel::snapshot::{Snapshot, Token};
+use attune_core::kernel::snapshot::Snapshot;
 
+use self::recall::RecallModel;
 use self::spaces::TwoSpaces;
-
-/// Returns a text with an initial capital letter.
-pub fn capitalised(words: &str) -> String {
-    let mut letters = words.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
-}
-
-/// Returns a text with an initial capital letter and, unless it is a question, a full stop.
-pub fn sentence(words: &str) -> String {
-    capitalised(words) + if words.ends_with('?') { "" } else { "." }
-}
-
-/// Formats a number with two decimals and a long minus sign.
-pub fn number(x: f64) -> String {
-    format!("{x:.2}").replace('-', "−")
-}
-
-/// Quotes a word for use in a sentence.
-pub(crate) fn quoted(word: &str) -> String {
-    format!("“{word}”")
-}
-
-/// Quotes a token for use in a sentence; empty if there is no such token.
-pub(crate) fn quoted_token(tokens: &[Token], at: usize) -> String {
-    token_labels(tokens).get(at).map_or_else(String::new, |label| quoted(label))
-}
+pub use self::wording::{capitalised, number, sentence};
+pub(crate) use self::wording::{quoted, quoted_token};
 
 /// The content of a panel, made from a snapshot.
 pub trait Model: Sized + Send + Sync + 'static {
@@ -118,11 +98,12 @@ pub(crate) use models;
 
 models!(of(snapshot): attention::AttentionMaps, axes::AxesModel, compare::CompareModel);
 models!(of(snapshot): meaning::NeighboursModel, meaning::SensesModel, pieces::WordArcs, pieces::WordAttention);
-models!(of(snapshot): recorded::RecordingModel);
+models!(of(snapshot): gauge::GaugeModel, recorded::RecordingModel);
 models!(of(snapshot): sentence_arcs::SentenceArcs, slides::SlidesModel, tensors::VariablesModel);
 models!(of(snapshot): training::TrainingModel, what_if::WhatIfModel, word_measures::WordMeasures);
 models!(of(snapshot): head_tables::TablesModel);
-models!(of(snapshot, choice): answers::AnswerShifts => Option<usize>, fold::FoldModel => usize);
+models!(of(snapshot, choice): answers::AnswerShifts => Option<usize>, effects::WeightEffects => usize);
+models!(of(snapshot, choice): fold::FoldModel => usize);
 models!(of(snapshot, choice): grid::PatchMap => (usize, usize));
 models!(after(snapshot, before): grid::PatchPicture);
 models!(of(snapshot, choice): meaning::LayerNeighbours => (usize, usize));
@@ -148,6 +129,8 @@ pub struct Models {
     pub beside: Option<ModelBeside>,
     /// Another file of vectors for comparison.
     pub spaces: Option<Arc<TwoSpaces>>,
+    /// The questions from earlier lessons, while they stand at the beginning of this one.
+    pub recall: Option<Arc<RecallModel>>,
     /// A counter of snapshots, by which a model is recognized as current.
     shown: u64,
     /// The models of each type that were requested last, the latest at the end.

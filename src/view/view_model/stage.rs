@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
+use attune_core::kernel::sentence_pass::meaning::is_telling;
+use attune_core::kernel::snapshot::meaning::MeaningEnd;
 use attune_core::kernel::snapshot::sentence::{label, occurrence, token_labels};
-use attune_core::kernel::snapshot::space::ChosenAxis;
 pub use attune_core::kernel::snapshot::space::reach;
 use attune_core::kernel::snapshot::{
     ModelSnapshot, Neighbours, Pair, PairedWord, Replaced, SentenceSnapshot, Snapshot, StaticSpace, Token,
@@ -17,6 +18,7 @@ use attune_engine::numerics::moves::point;
 use attune_engine::numerics::projection::AXES;
 
 use super::axes::{StageShares, about, is_of_states, names, short};
+use super::gauge::GaugeModel;
 
 /// Everything that the 3D view draws.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -36,6 +38,8 @@ pub struct StageModel {
     pub shared: Vec<PairedWord>,
     /// The names of the lesson's groups, in the order of their colours.
     pub groups: Vec<String>,
+    /// The ends of the axis with a meaning, which have the first colours of groups; none for a lesson with a table.
+    pub ends: Vec<StageEnd>,
     /// The labels of the axes: three, or as many as the vectors have dimensions.
     pub axes: Vec<AxisLabel>,
     /// The shares of the drawn points' variance that the axes show.
@@ -60,6 +64,25 @@ pub struct StageModel {
     /// The scale of the picture, fixed for the lesson. For a lesson with its own words, it is the radius that contains
     /// them all.
     pub radius: f32,
+}
+
+/// An end of the axis with a meaning, with the points where the layers left the word at the end and the words near it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StageEnd {
+    pub name: String,
+    pub points: Vec<[f32; 3]>,
+}
+
+impl StageEnd {
+    fn both(space: &StaticSpace) -> Vec<Self> {
+        let of = |end: &MeaningEnd| {
+            let vectors: Vec<f32> = end.words.iter().flat_map(|word| word.seen.iter().copied()).collect();
+            let vectors = Matrix::from_row_major(end.words.len(), space.vectors.cols(), vectors);
+            let points = space.projection.points(&vectors);
+            Self { name: short(&end.name), points: (0..points.rows()).map(|row| point(points.row(row))).collect() }
+        };
+        space.basis.meaning().map_or_else(Vec::new, |meaning| meaning.ends.iter().map(of).collect())
+    }
 }
 
 /// A word of the source, with its places before and after a layer, or all of its layers.
@@ -124,6 +147,8 @@ pub struct TokenPoint {
     pub end: [f32; 3],
     /// The contextual position with the trained weights, which is that of `end` before weights were changed.
     pub trained_end: [f32; 3],
+    /// The group of the end that the word reaches, if it moves to one of an axis with named ends.
+    pub reaches: Option<usize>,
     /// Whether the tokenizer added the piece, such as `[CLS]`.
     pub is_added: bool,
     /// The number of pieces that the point stands for.
@@ -151,6 +176,7 @@ impl TokenPoint {
             start,
             end,
             trained_end: end,
+            reaches: None,
             is_added: false,
             pieces: 1,
             first_piece: None,
@@ -197,9 +223,9 @@ pub struct AxisLabel {
 
 impl AxisLabel {
     fn all(space: &StaticSpace) -> Vec<Self> {
-        let ends = |ChosenAxis { from, to }: &ChosenAxis| (short(&from.text), short(&to.text));
-        let axes = names(space).into_iter().zip(&space.basis.chosen).take(space.projection.dimensions());
-        axes.map(|(name, chosen)| Self { name, ends: chosen.as_ref().map(ends) }).collect()
+        let ends = |axis: usize| space.basis.ends(axis).map(|[from, to]| (short(from), short(to)));
+        let axes = names(space).into_iter().enumerate().take(space.projection.dimensions());
+        axes.map(|(axis, name)| Self { name, ends: ends(axis) }).collect()
     }
 }
 
@@ -281,6 +307,12 @@ impl StageModel {
         Self { second, second_kind: kind, in_sentence, tokens, shared, ghosts, source: Vec::new(), ..self }
     }
 
+    /// Returns the name of a glow, by the group that has its colour: that of an end, or else of a group of words.
+    pub fn glow_name(&self, group: usize) -> &str {
+        let of_end = self.ends.get(group).map(|end| &end.name);
+        of_end.or(self.groups.get(group)).map_or("", String::as_str)
+    }
+
     /// Returns whether a word of the vocabulary is in the sentence.
     #[inline]
     pub fn is_in_sentence(&self, word: usize) -> bool {
@@ -309,16 +341,27 @@ impl StageModel {
             true => (DEVIATIONS * space.projection.deviation()).max(f32::MIN_POSITIVE),
             false => space.at_end.as_ref().map_or(words.reach(), |_| space.reach()),
         };
+        let mut tokens = sentence.map_or_else(Vec::new, |sentence| token_points(space, sentence));
+        if let Some(gauge) = GaugeModel::of(snapshot) {
+            // Of a real text, words that only join others stay white, and so do marks.
+            let is_telling = |token: &TokenPoint| !is_read || !token.is_added && is_telling(&token.text);
+            let told = tokens.iter_mut().zip(&gauge.marks).filter(|(token, _)| is_telling(token));
+            told.for_each(|(token, mark)| token.reaches = gauge.reached(mark));
+        }
+        let ends = StageEnd::both(space);
+        let is_without = is_read && ends.is_empty() && space.basis.chosen.iter().all(Option::is_none);
+        let has_no_meaning = (is_without && !tokens.is_empty()).then(|| NO_MEANING.to_owned());
         let is_new_space = snapshot.model.as_ref().is_some_and(|model| !model.recipe.has_space_of(&Recipe::default()));
         Some(StageModel {
             words,
             in_sentence,
-            tokens: sentence.map_or_else(Vec::new, |sentence| token_points(space, sentence)),
+            tokens,
             source: sentence.map_or_else(Vec::new, |sentence| source_words(space, sentence, [0, usize::MAX])),
             second: second.map_or_else(Vec::new, |second| token_points(space, &second.other)),
             second_kind: SecondKind::Sentence,
             shared: second.map_or_else(Vec::new, Pair::least_alike_first),
             groups: snapshot.lesson.groups.iter().map(|group| group.name.clone()).collect(),
+            ends,
             axes: AxisLabel::all(space),
             shares: StageShares::of(snapshot),
             about: about(snapshot),
@@ -328,11 +371,14 @@ impl StageModel {
             is_recorded: snapshot.lesson.static_embedding.recording().is_some(),
             ghosts: ghosts(snapshot, radius),
             origin: snapshot.model.as_ref().map_or("trained", ModelSnapshot::weights_origin),
-            note: is_new_space.then(|| format!("Retrained space, {}.", picture_of_retrained(space))),
+            note: is_new_space.then(|| format!("Retrained space, {}.", picture_of_retrained(space))).or(has_no_meaning),
             radius,
         })
     }
 }
+
+/// The note on a picture without an axis that has a meaning.
+const NO_MEANING: &str = "These axes have no meaning of their own.";
 
 /// Describes how the axes of a retrained space are chosen.
 pub fn picture_of_retrained(space: &StaticSpace) -> &'static str {

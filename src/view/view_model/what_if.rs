@@ -212,8 +212,8 @@ impl WhatIfModel {
         told.code = as_code::changes(model, &told.said);
         if let Some(map) = &told.map {
             let kinds = [Some(MapKind::Words).filter(|_| map.words.is_some()), Some(MapKind::Heads)];
-            let code = |kind| (kind, as_code::map(model, map, kind));
-            told.map_codes = kinds.into_iter().flatten().map(code).collect();
+            let code = |kind| Some((kind, as_code::map(model, map, kind)?));
+            told.map_codes = kinds.into_iter().flatten().filter_map(code).collect();
         }
         Some(told)
     }
@@ -232,12 +232,13 @@ impl WhatIfModel {
     }
 
     /// Returns the command for a cell of a map: it puts the vector of the second sentence's word in, or switches the head off.
-    /// Heads of the second sentence cannot be put in.
+    /// Heads of the second sentence cannot be put in; theirs computes the paths into them.
     pub fn map_command(&self, kind: MapKind, layer: usize, place: usize) -> Option<Command> {
         let map = self.map.as_ref()?;
         match kind {
             MapKind::Words => Some(self.patch.command(layer, place, place)),
-            MapKind::Heads if map.second.is_some() => None,
+            MapKind::Heads if map.second.is_some() => self.architecture.heads_of(layer).nth(place).map(Command::Paths),
+            MapKind::Paths => None,
             MapKind::Heads => {
                 let head = self.architecture.heads_of(layer).nth(place)?;
                 Some(Command::Interventions(InterventionCommand::SetHead { head, mode: HeadMode::Off }))

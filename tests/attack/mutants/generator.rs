@@ -156,6 +156,7 @@ kinds![
     Command::Tour,
     Command::Map,
     Command::EndMap,
+    Command::Paths(_),
     Command::Texts(TextsCommand::Measure(_)),
     Command::Texts(TextsCommand::Stop),
     Command::Texts(TextsCommand::Open(_)),
@@ -375,7 +376,7 @@ fn axes(lesson: &Lesson) -> impl Strategy<Value = AxisCommand> + use<> {
     let (axis, width) = (|| select(Axis::ALL.to_vec()), lesson.static_embedding.dim());
     let spread = (vec(numbers(), width), vec(numbers(), width * (width + 1) / 2));
     prop_oneof![
-        1 => spread.prop_map(|(mean, covariance)| AxisCommand::Fit { mean, covariance }),
+        1 => spread.prop_map(|(mean, covariance)| AxisCommand::Fit { mean, covariance, meaning: None }),
         1 => any::<bool>().prop_map(AxisCommand::SetRaw),
         3 => (axis(), words(lesson), words(lesson)).prop_map(|(axis, from, to)| AxisCommand::Set { axis, from, to }),
         1 => axis().prop_map(AxisCommand::Reset),

@@ -3,6 +3,7 @@
 mod arrival;
 mod attention;
 mod blocks;
+mod effects;
 mod layers;
 mod long_means;
 mod look_ups;

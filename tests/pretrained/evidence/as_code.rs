@@ -137,6 +137,7 @@ fn the_copied_cell_of_a_map_has_its_cells() {
             let grid = match kind {
                 MapKind::Words => map.words.clone(),
                 MapKind::Heads => Some(map.heads.clone()),
+                MapKind::Paths => None,
             };
             let (Some(grid), Some(code)) = (grid, told.map_code(kind)) else {
                 assert_eq!((second, kind), (None, MapKind::Words), "{folder}");

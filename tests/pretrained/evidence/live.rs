@@ -5,7 +5,9 @@ use attune_core::kernel::evidence::AskedAnswer;
 use attune_core::kernel::evidence::map::MapRequest;
 use attune_core::kernel::evidence::words::ShownAnswer;
 use attune_core::kernel::{Command, Kernel};
+use attune_engine::numerics::evidence::maps::Receiver;
 use attune_engine::numerics::evidence::words::WordMeasure;
+use attune_engine::numerics::model::onward::Projected;
 use attune_view::panels::intervene::maps;
 use attune_view::view_model::what_if::{MapKind, WhatIfModel};
 use attune_view::view_model::word_measures::WordMeasures;
@@ -71,7 +73,7 @@ fn a_cell_makes_its_change_and_the_map_stays() {
     let patch = snapshot.interventions.patch.as_ref().expect("a patch");
     assert_eq!((patch.block, patch.position, patch.from), (4, 2, 2));
     assert!(snapshot.map.is_some());
-    assert_eq!(what_if(&kernel).map_command(MapKind::Heads, 4, 2), None);
+    assert_eq!(what_if(&kernel).map_command(MapKind::Heads, 4, 2), Some(Command::Paths(18)));
 
     let mut alone = shown(DOG, None);
     alone.apply(Command::Map);
@@ -79,6 +81,49 @@ fn a_cell_makes_its_change_and_the_map_stays() {
     assert!(model(&alone).map.expect("a map").words.is_none());
     let off = what_if(&alone).map_command(MapKind::Heads, 2, 1).expect("a head");
     assert!(matches!(off, Command::Interventions(InterventionCommand::SetHead { head: 9, .. })), "{off:?}");
+}
+
+#[test]
+fn paths_into_a_head_are_those_of_the_command_line() {
+    let mut kernel = shown(DOG, Some(FOX));
+    kernel.apply(Command::Map);
+    kernel.settle();
+    kernel.apply(Command::Paths(20));
+    assert!(kernel.is_busy(), "paths are computed piece by piece");
+    kernel.settle();
+    let map = model(&kernel).map.expect("a map");
+    assert_eq!(map.progress.done, map.progress.of);
+    let paths = map.paths.clone().expect("paths");
+    for (part, found) in [Projected::Query, Projected::Key, Projected::Value].into_iter().zip(&paths.through) {
+        let request = MapRequest {
+            sentence: DOG.to_owned(),
+            second: Some(FOX.to_owned()),
+            asked: Default::default(),
+            into: Some(Receiver::Head { block: 5, head: 0, part }),
+            direct: false,
+        };
+        let expected = kernel.evidence().expect("a model").maps(&request, &|_, _| true).expect("maps");
+        assert_eq!(Some(found), expected.paths.as_ref(), "{part:?}");
+    }
+    let grids = maps(&what_if(&kernel));
+    assert_eq!(grids.iter().filter(|(kind, _)| *kind == MapKind::Paths).count(), 3);
+    assert!(grids[2].1.title.contains("queries"), "{}", grids[2].1.title);
+}
+
+#[test]
+fn paths_need_two_sentences_and_an_earlier_head() {
+    let mut kernel = shown(DOG, Some(FOX));
+    let refused = |kernel: &mut Kernel, head: usize, why: &str| {
+        kernel.apply(Command::Paths(head));
+        assert!(kernel.notice().is_some_and(|notice| notice.contains(why)), "{why}: {:?}", kernel.notice());
+    };
+    refused(&mut kernel, 20, "compute it first");
+    kernel.apply(Command::Map);
+    refused(&mut kernel, 99, "there is no head 100");
+    refused(&mut kernel, 3, "no head is before");
+    kernel.apply(Command::Sentence(SentenceCommand::SetSecond(None)));
+    kernel.apply(Command::Map);
+    refused(&mut kernel, 20, "needs one");
 }
 
 #[test]

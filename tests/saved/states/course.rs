@@ -31,13 +31,13 @@ fn windows_add_to_one_course() {
     let snapshot = kernel().snapshot();
     let mut course = Course::default();
     for i in 0..20 {
-        course.merge(&Course::of(Path::new(&format!("/lessons/{i}.ron")), &snapshot, at(100 + i)));
+        course.merge(&Course::of(Path::new(&format!("/lessons/{i}.ron")), &snapshot, at(100 + i), at(300)));
     }
     // One that was opened first, and says so again later.
-    course.merge(&Course::of(Path::new("/lessons/3.ron"), &snapshot, at(103)));
+    course.merge(&Course::of(Path::new("/lessons/3.ron"), &snapshot, at(103), at(300)));
     assert_eq!((course.lessons.len(), course.recent.len()), (20, RECENT_MAX));
     assert_eq!(course.recent[0], "/lessons/19.ron");
-    course.merge(&Course::of(Path::new("/lessons/3.ron"), &snapshot, at(200)));
+    course.merge(&Course::of(Path::new("/lessons/3.ron"), &snapshot, at(200), at(300)));
     assert_eq!(course.recent[..2], ["/lessons/3.ron", "/lessons/19.ron"]);
     let progress = &course.lessons["/lessons/3.ron"];
     assert_eq!((progress.title.as_str(), progress.opened), ("Sinking and swimming", 200));
@@ -51,7 +51,7 @@ fn a_kept_course_may_say_anything() {
     let file = |name: &str| CourseFile { path: format!("/lessons/{name}.ron").into(), heading: Err(1) };
     let lessons = (0..2 * LESSONS_MAX).map(|i| (format!("/lessons/{i}.ron"), wild.clone())).collect();
     let recent = (0..1000).map(|i| format!("/others/{i}.ron")).collect();
-    let course = Course { lessons, recent };
+    let course = Course { lessons, recent, ..Course::default() };
     let files = ["0", "1"].map(file).to_vec();
     let model = HomeModel::of(&CourseFiles { files, course: course.clone(), ..CourseFiles::default() });
     assert_eq!((model.others.len(), model.lessons[0].tasks.of), (RECENT_MAX, CELLS_MAX));
@@ -60,6 +60,6 @@ fn a_kept_course_may_say_anything() {
     merged.merge(&Course::default());
     assert_eq!((merged.lessons.len(), merged.recent.len()), (LESSONS_MAX, RECENT_MAX));
     let more = LessonProgress { tasks: Tasks { done: 9, of: 3 }, ..LessonProgress::default() };
-    let course = Course { lessons: [("/lessons/0.ron".to_owned(), more)].into(), recent: Vec::new() };
+    let course = Course { lessons: [("/lessons/0.ron".to_owned(), more)].into(), ..Course::default() };
     assert_eq!(course.bounded().lessons["/lessons/0.ron"].tasks, Tasks { done: 3, of: 3 });
 }

@@ -3,6 +3,7 @@
 mod course;
 mod hostile;
 mod merging;
+mod recall;
 mod round_trip;
 
 use std::sync::Arc;

@@ -485,7 +485,7 @@ fn commands_are_written_as_ever() {
         (Command::Senses(SenseCommand::Show(true)), r#"{"Senses":{"Show":true}}"#),
         (Command::Axes(AxisCommand::SetRaw(true)), r#"{"Axes":{"SetRaw":true}}"#),
         (
-            Command::Axes(AxisCommand::Fit { mean: vec![0.5], covariance: vec![2.0] }),
+            Command::Axes(AxisCommand::Fit { mean: vec![0.5], covariance: vec![2.0], meaning: None }),
             r#"{"Axes":{"Fit":{"mean":[0.5],"covariance":[2.0]}}}"#,
         ),
         (axis(Axis::X, "stone", "seal"), r#"{"Axes":{"Set":{"axis":"X","from":"stone","to":"seal"}}}"#),

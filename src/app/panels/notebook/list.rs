@@ -24,6 +24,7 @@ use egui::{
 
 use super::cell::{cell_ui, first_height};
 use super::frame::NotebookFrame;
+use super::recall::recall_ui;
 use super::state::{CellHeights, FOLLOWED, Follow, Held};
 
 /// Distance outside the visible part within which cells are laid out already.
@@ -44,7 +45,7 @@ pub fn list_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
         |ui, sight| {
             let width = ui.available_width().min(size::MEASURE);
             let origin = ui.min_rect().min;
-            let mut y = 0.0;
+            let mut y = beginning_ui(ui, Rect::from_min_size(origin, vec2(width, f32::INFINITY)), sight, frame);
             for (index, cell) in cells.iter().enumerate() {
                 let id = cell.id();
                 let height = frame.state.heights.get(id).copied().unwrap_or_else(|| first_height(cell, width));
@@ -70,6 +71,20 @@ pub fn list_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
         },
     );
     below_ui(ui, list.inner_rect, frame);
+}
+
+/// Shows the questions from earlier lessons above the first cell, if they are near the visible part. Returns their height
+/// with the gap below.
+fn beginning_ui(ui: &mut Ui, place: Rect, sight: Rect, frame: &mut NotebookFrame) -> f32 {
+    if frame.state.recall.model.is_none() {
+        return 0.0;
+    }
+    if sight.min.y - MARGIN <= frame.state.recall.height {
+        let mut child = ui.new_child(UiBuilder::new().max_rect(place).id_salt("recall"));
+        recall_ui(&mut child, frame);
+        frame.state.recall.height = child.min_rect().height();
+    }
+    frame.state.recall.height + size::GAP_WIDE
 }
 
 /// Shows a cell that is in or near the visible part, and returns its height. `result` is the position of the result of

@@ -6,6 +6,7 @@
 //! | `cell` | the frame of a cell (its mark, label and menu), and the content and height of each kind |
 //! | `tasks` | predictions, exercises and gates |
 //! | `outputs` | the outputs of a run, and an answer beside the expected result |
+//! | `recall` | the questions from earlier lessons, above the first cell |
 //! | [`toolbar`] | run all, interrupt, outline, progress; the reference of the language |
 //! | `writing` | the editor of a cell with the notebook's keys |
 //! | `keys` | Jupyter's keys while no editor is open, and those of some kinds of cells |
@@ -17,6 +18,7 @@ mod frame;
 mod keys;
 mod list;
 pub mod outputs;
+mod recall;
 mod state;
 mod tasks;
 pub mod toolbar;
@@ -44,6 +46,7 @@ impl Panel for NotebookPanel {
             self.settle();
         }
         let model = cx.models.get::<NotebookModel>()?;
+        self.recall.model.clone_from(&cx.models.recall);
         let shown = cx.view.highlight.shown_cell.clone();
         let (commands, actions) = notebook_ui(ui, &model, self, &mut cx.view, cx.prose);
         let run = commands.iter().find_map(used_cell);
@@ -51,6 +54,7 @@ impl Panel for NotebookPanel {
         let used = run.or(shown.map(Into::into)).map(|cell| (cell, true));
         let reached = used.or(self.reached.take().map(|cell| (cell, false)));
         cx.requests.commands.extend(commands);
+        cx.requests.recall.append(&mut self.recall.commands);
         cx.requests.actions.extend(actions);
         cx.requests.actions.extend(reached.map(|(cell, is_used)| {
             let unanswered = model.unanswered().filter(|id| !(is_used && **id == cell)).cloned().collect();

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use attune_core::kernel::command::Command;
 use attune_core::kernel::notebook::document::{Answer, CellId};
 use attune_core::kernel::notebook::snapshot::{CellStatus, RunSnapshot};
 use attune_engine::code::budget::SOURCE_BYTES_MAX;
@@ -12,6 +13,7 @@ use attune_ui::text::editor::EditorState;
 use attune_ui::theme::size;
 use attune_ui::widgets::popup::Showing;
 use attune_view::view_model::notebook::CellModel;
+use attune_view::view_model::recall::RecallModel;
 use egui::{Rect, Ui};
 
 #[derive(Default)]
@@ -41,6 +43,7 @@ pub struct NotebookPanel {
     pub(super) deleted: Option<Showing>,
     /// Whether the button of the next lesson is to get the keyboard.
     pub(super) wants_next: bool,
+    pub(super) recall: RecallUiState,
     /// Height of the part below the last cell, when it was last drawn.
     pub(super) way_on_height: f32,
     /// The answer whose verdict is awaited.
@@ -78,6 +81,18 @@ impl NotebookPanel {
     pub fn settle(&mut self) {
         self.drafts.settle();
     }
+}
+
+/// The questions from earlier lessons, above the first cell.
+#[derive(Default)]
+pub struct RecallUiState {
+    pub model: Option<Arc<RecallModel>>,
+    /// The state of their cells; `None` before they are drawn.
+    pub panel: Option<Box<NotebookPanel>>,
+    /// Commands for their kernel.
+    pub commands: Vec<Command>,
+    /// Height when they were last drawn.
+    pub height: f32,
 }
 
 /// The lowest of the lesson's cells that is visible or was scrolled past.

@@ -37,6 +37,8 @@ const FONTS: (f32, f32) = (24.0, 34.0);
 #[derive(Clone, Debug, Default)]
 pub struct StripState {
     area: Option<Rect>,
+    /// The place of the first word's line, from which the places of words are counted.
+    origin: Option<Pos2>,
     pub direction: Direction,
     /// The chosen word of the source; the chosen word of the sentence is the query.
     pub source: Option<usize>,
@@ -72,6 +74,8 @@ pub struct Strip<'a> {
     /// The step whose numbers are under the words, and its walk while the steps are walked through.
     step: Step,
     walk: Option<&'a WalkModel>,
+    /// The partners of the chosen word in the step, which are not faint.
+    partners: Vec<usize>,
 }
 
 /// The look of a word in the sentence.
@@ -114,14 +118,22 @@ impl<'a> Strip<'a> {
         let room = Room { width: (area.x - 2.0 * size::GAP).max(0.0), above, between, below, font };
         let plan = Plan::of(&model.source, &model.words, room, |text, font| width_of(ui, text, theme::strong(font)));
         let controls = if has_arcs && options.is_open { size::VIEW_BAR - size::GAP_TIGHT } else { 0.0 };
-        Some(Self { model, plan, options, controls, step: Step::Contextual, walk: None })
+        Some(Self { model, plan, options, controls, step: Step::Contextual, walk: None, partners: Vec::new() })
     }
 
     /// Returns the strip at a step: before softmax, each key has its own number, and from softmax on, the weights have
     /// arcs. `walk` is given while the steps are walked through.
     #[must_use]
     pub fn at_step(self, step: Step, walk: Option<&'a WalkModel>) -> Self {
-        Self { step, walk, ..self }
+        let partners = walk.map_or_else(Vec::new, |walk| walk.partners(step));
+        Self { step, walk, partners, ..self }
+    }
+
+    /// Returns whether the step is about a word: it is the chosen word or one of its partners, or the step is the last.
+    fn is_about(&self, at: WordAt) -> bool {
+        let Some(walk) = self.walk.filter(|_| self.step != Step::Contextual) else { return true };
+        let is_query = at == WordAt { side: walk.query_side, position: walk.focus.query };
+        is_query || at.side == walk.key_side && self.partners.contains(&at.position)
     }
 
     fn has_weights(&self) -> bool {
@@ -141,6 +153,11 @@ impl<'a> Strip<'a> {
 
     pub fn height(&self) -> f32 {
         self.controls + self.plan.size.y
+    }
+
+    /// Returns where the middle of a word was in the last frame, from the left.
+    pub fn middle_of(&self, word: WordAt, state: &StripState) -> Option<f32> {
+        Some(state.origin?.x + self.plan.place(word)?.rect.center().x)
     }
 
     pub fn ui(&self, ui: &mut Ui, state: &mut StripState, view: &mut PanelView) {
@@ -307,6 +324,7 @@ impl<'a> Strip<'a> {
     ) {
         let palette = Palette::of(ui.visuals().dark_mode);
         let origin = ui.allocate_space(self.plan.size).1.min;
+        state.origin = Some(origin);
         let painter = ui.painter().clone();
         // The arcs are painted under the words.
         let (share, before) = state.fade.at(ui, shown, self.options.reduced_motion);
@@ -411,6 +429,7 @@ impl<'a> Strip<'a> {
         }
         let ink = palette.token(text.group);
         let ink = if is_lit || is_followed || text.group.is_some() { ink } else { palette.ink };
+        let ink = if self.is_about(at) { ink } else { palette.ink_faint };
         let font = if is_lit || is_chosen || is_followed { theme::strong } else { theme::plain };
         painter.text(rect.center(), Align2::CENTER_CENTER, &text.label, font(self.plan.font), ink);
         if at.token().is_some_and(|position| self.model.sinks.at(position).is_some()) {

@@ -13,7 +13,9 @@ impl WindowAction {
             Do::KeySheet | Do::Theme => true,
             Do::CloseKeySheet => at.escape() == Escape::KeySheet,
             // A presentation leads to no other page, and sets its own text size.
-            Do::Larger | Do::Smaller | Do::UsualSize | Do::Course | Do::Browse | Do::Panel => !at.is_on(Page::Talk),
+            Do::Larger | Do::Smaller | Do::UsualSize | Do::Course | Do::Review | Do::Browse | Do::Panel => {
+                !at.is_on(Page::Talk)
+            }
             _ if at.is_on(Page::Course) => false,
             Do::Present => true,
             Do::CloseOrigin => at.escape() == Escape::Origin,

@@ -123,6 +123,12 @@ action_table! {
             keys: &[alt(Key::Q)],
             line: New("open the page of questions"),
         }
+        Review {
+            text: "Review",
+            tooltip: "The questions of earlier lessons that are due again, and when the others are",
+            keys: &[alt(Key::R)],
+            line: New("open the page of what is due for review"),
+        }
         Panel {
             tooltip: "Brings the panel to the front, or opens it",
             keys: &[
@@ -198,7 +204,7 @@ action_table! {
         }
         BesideOwn {
             text: "Compare with a model that comes with attune",
-            tooltip: "Runs a small model with six layers on the same sentence and shows the answers, attention and \
+            tooltip: "Runs a small model with four layers on the same sentence and shows the answers, attention and \
                 layers of both models side by side",
         }
         EndBeside {
@@ -280,6 +286,10 @@ pub enum Action {
     GoBack(usize),
     ResetCourse,
     UndoResetCourse,
+    /// Opens a lesson at one of its cells.
+    OpenCell(PathBuf, String),
+    /// Removes the questions from earlier lessons from the beginning of the lesson.
+    LeaveRecall,
     /// Follows a link in a text.
     Follow(TextLink),
     /// Opens the panels that belong to a cell of the notebook.

@@ -7,7 +7,9 @@ mod palette;
 use egui::epaint::FontColorTransferFunction;
 use egui::{Color32, CornerRadius, FontFamily, FontId, Margin, Shadow, Stroke, TextStyle, Vec2, style::WidgetVisuals};
 
-pub use self::palette::{CodeColors, DARK, LIGHT, MARK_CONTRAST, Palette, Role, TEXT_CONTRAST, contrast};
+pub use self::palette::{
+    CodeColors, DARK, GROUPS, LIGHT, MARK_CONTRAST, Palette, QUIET, Role, TEXT_CONTRAST, contrast,
+};
 
 /// Sizes, in points.
 pub mod size {
@@ -189,6 +191,8 @@ pub mod motion {
     pub const SPLIT: f32 = 4.0;
     /// Movement of the points to their places after the lesson was trained again.
     pub const RETRAINED: f32 = 0.7;
+    /// Sliding of a ribbon from its word to its place in the band of a step.
+    pub const RIBBON: f32 = 0.3;
     /// Fading of arcs in and out.
     pub const FADE: f32 = 0.15;
     /// Movement of the camera to a focus or to its home position.

@@ -77,7 +77,11 @@ pub struct CodeColors {
     pub variable: Color32,
 }
 
-const GROUPS: usize = 8;
+/// Strength of what a step of a walk is not about.
+pub const QUIET: f32 = 0.25;
+
+/// Number of hues of groups.
+pub const GROUPS: usize = 8;
 const HEADS: usize = 6;
 const PARTS: usize = 4;
 const RAMP: usize = 5;
@@ -293,11 +297,22 @@ impl Palette {
         self.legible(color.lerp_to_gamma(self.stage, TOWARDS_GROUND), MARK_CONTRAST)
     }
 
+    /// Returns `color` at a quarter of its strength, for what a step of a walk is not about.
+    pub fn quiet(&self, color: Color32) -> Color32 {
+        self.stage.lerp_to_gamma(color, QUIET)
+    }
+
     /// Returns a transparent ink that looks like `color` on the stage. Over a glow, its difference in luminance from
     /// the background stays about the same.
     pub fn sheer(&self, color: Color32) -> Color32 {
         let [color, ground, ink] = [color, self.stage, self.ink].map(luminance);
         self.ink.gamma_multiply((color - ground) / (ink - ground))
+    }
+
+    /// Returns the ink of the floor's lines. On a light stage they would fill half of the picture, so they are fainter.
+    pub fn floor(&self) -> Color32 {
+        const LIGHT_STRENGTH: f32 = 0.4;
+        self.sheer(self.grid).gamma_multiply(if self.dark { 1.0 } else { LIGHT_STRENGTH })
     }
 
     /// Returns `color` moved towards the ink until its contrast with the stage is at least `least`.

@@ -298,22 +298,18 @@ impl Emphasis {
         self.lines.iter().copied().filter(is_seen)
     }
 
-    /// Adapts the visibility to a step of a walk: the words that take part and those with a group are lit, because
-    /// words end among groups; all others fade. A search takes precedence.
+    /// Adapts the visibility to a step of a walk: the words that the step is about are lit, and everything else fades. A
+    /// search takes precedence.
     #[must_use]
-    pub fn of_step(mut self, stage: &StageModel, takes_part: impl Fn(usize) -> bool) -> Self {
+    pub fn of_step(mut self, stage: &StageModel, is_about: impl Fn(usize) -> bool) -> Self {
         if self.is_searched() || self.is_isolated {
             return self;
         }
         let shown = |is_lit| if is_lit { Visibility::Lit } else { Visibility::Faded };
         self.is_of_step = true;
-        self.tokens = (0..stage.tokens.len()).map(|position| shown(takes_part(position))).collect();
-        self.words = if stage.hides_table {
-            ShownWords::of(Visibility::Hidden, stage.in_sentence.iter().copied(), |_| Visibility::Faded)
-        } else {
-            let ends = stage.words.grouped().iter().copied().filter(|word| !stage.is_in_sentence(*word));
-            ShownWords::of(Visibility::Faded, ends, |_| Visibility::Lit)
-        };
+        self.tokens = (0..stage.tokens.len()).map(|position| shown(is_about(position))).collect();
+        let most = if stage.hides_table { Visibility::Hidden } else { Visibility::Faded };
+        self.words = ShownWords::of(most, stage.in_sentence.iter().copied(), |_| Visibility::Faded);
         self
     }
 
@@ -355,8 +351,7 @@ impl Emphasis {
         self.words.most != Visibility::Lit && shown == Visibility::Lit
     }
 
-    /// Returns whether this is the visibility of a step, in which words of groups are lit because a walk ends among
-    /// them.
+    /// Returns whether this is the visibility of a step, in which everything that the step is not about is quiet.
     pub fn is_of_step(&self) -> bool {
         self.is_of_step
     }

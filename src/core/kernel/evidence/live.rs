@@ -3,11 +3,12 @@
 
 use std::sync::Arc;
 
-use attune_engine::numerics::evidence::maps::{Change, Setting};
+use attune_engine::numerics::evidence::maps::{Change, Receiver, Setting};
 use attune_engine::numerics::evidence::{Asked, Question};
+use attune_engine::numerics::model::onward::Projected;
 use attune_engine::numerics::params::Parameters;
 
-use super::map::{Grid, NO_MAP, NumberMaps, number_maps};
+use super::map::{Grid, NO_MAP, NumberMaps, by_layer, number_maps, share};
 use super::{Evidence, Ran};
 use crate::kernel::sentence_pass::sentence::SentenceFrame;
 use crate::kernel::values::Progress;
@@ -43,7 +44,31 @@ pub struct LiveMap {
     ends: [f64; 2],
     changes: Vec<Change>,
     found: Vec<Asked>,
+    paths: Option<LivePaths>,
 }
+
+/// The paths into one head that are being computed, or are complete.
+struct LivePaths {
+    head: usize,
+    /// The place of this head: its block, and its number there.
+    at: (usize, usize),
+    senders: Vec<(usize, usize)>,
+    /// The answers of the paths into its queries, then into its keys, then into its values.
+    found: Vec<Asked>,
+}
+
+/// The paths into one head as far as they are computed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeadPaths {
+    /// The head, counted over all blocks.
+    pub head: usize,
+    /// Shares of the way to the second sentence through the queries, the keys and the values, by the layer and head of the
+    /// sender.
+    pub through: [Grid; 3],
+}
+
+/// The parts of a head that paths go into.
+const PARTS: [Projected; 3] = [Projected::Query, Projected::Key, Projected::Value];
 
 /// A map as far as it is computed.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,6 +85,7 @@ pub struct SentenceMap {
     /// `heads` are the changes by heads that are off.
     pub words: Option<Grid>,
     pub heads: Grid,
+    pub paths: Option<HeadPaths>,
     pub progress: Progress,
 }
 
@@ -87,7 +113,7 @@ impl LiveMap {
         }
         let question = Question { place, answer, against };
         let (ends, changes, found) = ([f64::NAN; 2], Vec::new(), Vec::new());
-        let mut map = Self { of, ran, other, question, ends, changes, found };
+        let mut map = Self { of, ran, other, question, ends, changes, found, paths: None };
         let is_shown = |change: &Change| match change {
             Change::Word { .. } | Change::Head { .. } => true,
             Change::Off { .. } => map.other.is_none(),
@@ -106,14 +132,50 @@ impl LiveMap {
     }
 
     pub fn is_done(&self) -> bool {
-        self.found.len() == self.changes.len()
+        let Progress { done, of } = self.progress();
+        done == of
+    }
+
+    fn progress(&self) -> Progress {
+        let paths = self.paths.as_ref().map_or((0, 0), |paths| (paths.found.len(), paths.steps()));
+        Progress { done: self.found.len() + paths.0, of: self.changes.len() + paths.1 }
+    }
+
+    /// Adds the paths into a head, in place of those into another.
+    ///
+    /// # Errors
+    /// In words for the learner, if there is no second sentence, no such head, or no head before it.
+    pub fn add_paths(&mut self, head: usize, evidence: Evidence<'_>) -> Result<(), String> {
+        if self.other.is_none() {
+            return Err("a path brings values of a second sentence, so it needs one".to_owned());
+        }
+        let heads = evidence.model.architecture.heads();
+        if head >= heads {
+            return Err(format!("there is no head {}; there are {heads}", head.saturating_add(1)));
+        }
+        let (block, _, own) = evidence.model.architecture.head(head);
+        let at = (block, own);
+        let senders = evidence.senders(Receiver::Head { block, head: own, part: Projected::Query });
+        if senders.is_empty() {
+            return Err("no head is before those of the first layer, so no path goes into them".to_owned());
+        }
+        self.paths = Some(LivePaths { head, at, senders, found: Vec::new() });
+        Ok(())
     }
 
     /// Computes the next cells.
     pub fn advance(&mut self, evidence: Evidence<'_>) {
         let next = &self.changes[self.found.len()..self.changes.len().min(self.found.len() + AT_ONCE)];
-        let found = self.setting(evidence).answers(next, &|_| true);
-        self.found.extend(found.into_iter().flatten());
+        if !next.is_empty() {
+            let found = self.setting(evidence).answers(next, &|_| true);
+            self.found.extend(found.into_iter().flatten());
+            return;
+        }
+        let Some((receiver, senders)) = self.paths.as_ref().and_then(LivePaths::next) else { return };
+        let found = self.setting(evidence).paths(senders, (receiver, false), &|_| true);
+        if let Some(paths) = &mut self.paths {
+            paths.found.extend(found.into_iter().flatten());
+        }
     }
 
     /// Returns the map as far as it is computed.
@@ -130,7 +192,8 @@ impl LiveMap {
             second: self.other.is_some().then_some(second),
             words,
             heads: heads.unwrap_or(off),
-            progress: Progress { done: self.found.len(), of: self.changes.len() },
+            paths: self.paths.as_ref().map(|paths| paths.snapshot(self.ends)),
+            progress: self.progress(),
         }
     }
 
@@ -143,5 +206,30 @@ impl LiveMap {
             second: self.other.as_ref().map(|other| &other.activations),
             question: self.question,
         }
+    }
+}
+
+impl LivePaths {
+    fn steps(&self) -> usize {
+        PARTS.len() * self.senders.len()
+    }
+
+    /// Returns the next paths into one part of the head; `None` if all are computed.
+    fn next(&self) -> Option<(Receiver, &[(usize, usize)])> {
+        let part = *PARTS.get(self.found.len() / self.senders.len())?;
+        let begin = self.found.len() % self.senders.len();
+        let senders = &self.senders[begin..self.senders.len().min(begin + AT_ONCE)];
+        let (block, head) = self.at;
+        Some((Receiver::Head { block, head, part }, senders))
+    }
+
+    fn snapshot(&self, [low, high]: [f64; 2]) -> HeadPaths {
+        let share = share(low, Some(high), 0.0);
+        let mut parts = self.found.chunks(self.senders.len());
+        let through = PARTS.map(|_| {
+            let found = parts.next().unwrap_or_default();
+            by_layer(&self.senders, found.iter().map(|asked| share(asked.difference)))
+        });
+        HeadPaths { head: self.head, through }
     }
 }

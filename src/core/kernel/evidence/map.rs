@@ -159,7 +159,7 @@ impl Evidence<'_> {
     }
 
     /// Returns all heads before the end of a path.
-    fn senders(&self, into: Receiver) -> Vec<(usize, usize)> {
+    pub(super) fn senders(&self, into: Receiver) -> Vec<(usize, usize)> {
         let blocks = &self.model.architecture.blocks;
         let until = match into {
             Receiver::Answer => blocks.len(),
@@ -171,7 +171,7 @@ impl Evidence<'_> {
 }
 
 /// Returns the share of the way from `low` to `high` that a number is at; `None` where these are alike.
-fn share(low: f64, high: Option<f64>, least: f64) -> impl Fn(f64) -> Option<f64> {
+pub(super) fn share(low: f64, high: Option<f64>, least: f64) -> impl Fn(f64) -> Option<f64> {
     move |number| {
         let way = high? - low;
         (way.abs() >= least).then(|| (number - low) / way)
@@ -179,7 +179,7 @@ fn share(low: f64, high: Option<f64>, least: f64) -> impl Fn(f64) -> Option<f64>
 }
 
 /// Collects values by the layers of their places, which are in order.
-fn by_layer(places: &[(usize, usize)], values: impl Iterator<Item = Option<f64>>) -> Grid {
+pub(super) fn by_layer(places: &[(usize, usize)], values: impl Iterator<Item = Option<f64>>) -> Grid {
     let mut grid = Grid::new();
     for ((layer, _), value) in places.iter().zip(values) {
         grid.resize_with(layer + 1, Vec::new);

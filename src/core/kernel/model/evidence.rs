@@ -49,6 +49,17 @@ impl LessonModel {
         Ok(())
     }
 
+    /// Adds the paths into a head, counted over all blocks, to the map of two sentences.
+    ///
+    /// # Errors
+    /// In words for the learner, if there is no such map or head.
+    pub(super) fn start_paths(&self, head: usize) -> Result<(), String> {
+        let evidence = self.evidence()?;
+        let mut map = self.cache.map.borrow_mut();
+        let map = map.as_mut().filter(|map| map.is_of(&self.mapped()));
+        map.ok_or("paths belong to the map of two sentences: compute it first")?.add_paths(head, evidence)
+    }
+
     pub(super) fn end_map(&self) {
         self.cache.map.take();
     }

@@ -5,6 +5,7 @@ pub mod beside;
 pub mod cache;
 pub mod commands;
 pub mod corpus;
+mod effects;
 mod evidence;
 pub mod live;
 pub mod retraining;
@@ -173,6 +174,7 @@ impl LessonModel {
                 self.end_map();
                 Ok(())
             }
+            Command::Paths(head) => self.start_paths(head),
             Command::Words(asked) => self.start_words(asked),
             Command::EndWords => {
                 self.cache.words.take();

@@ -175,7 +175,11 @@ fn axes_of(space: &StaticSpace) -> Vec<AxisCommand> {
         return Vec::new();
     }
     let raw = basis.raw.then_some(AxisCommand::SetRaw(true));
-    let fit = basis.fitted.iter().map(|fit| AxisCommand::Fit { mean: fit.mean().to_vec(), covariance: fit.packed() });
+    let fit = basis.fitted.iter().map(|fit| AxisCommand::Fit {
+        mean: fit.mean().to_vec(),
+        covariance: fit.packed(),
+        meaning: basis.meaning.as_deref().cloned().map(Box::new),
+    });
     let chosen = Axis::ALL.into_iter().zip(&basis.chosen).filter_map(|(axis, chosen)| {
         let chosen = chosen.as_ref()?;
         Some(AxisCommand::Set { axis, from: chosen.from.text.clone(), to: chosen.to.text.clone() })

@@ -138,7 +138,7 @@ impl Basis {
     fn commands(self) -> Vec<AxisCommand> {
         let Self { mean, covariance, axes, raw } = self;
         let raw = raw.then_some(AxisCommand::SetRaw(true));
-        let fit = (!mean.is_empty()).then_some(AxisCommand::Fit { mean, covariance });
+        let fit = (!mean.is_empty()).then_some(AxisCommand::Fit { mean, covariance, meaning: None });
         let chosen = axes.into_iter().filter_map(|(letter, from, to)| {
             let axis = Axis::ALL.into_iter().find(|axis| axis.letter() == letter)?;
             Some(AxisCommand::Set { axis, from, to })

@@ -18,7 +18,9 @@ use attune_engine::numerics::spread::Spread;
 use attune_engine::numerics::vectors::centroid;
 
 use crate::kernel::sentence_pass::sentence::SentenceFrame;
+use crate::kernel::values::meaning::Meaning;
 use crate::kernel::values::space::SharedScale;
+use crate::lesson::schema::Lesson;
 
 /// Index of the embedding among the states of a token, after the static vector.
 const EMBEDDING: usize = 1;
@@ -54,17 +56,22 @@ impl Layers<'_> {
         (rows.rows() > 0).then(|| Spread::of(&rows))
     }
 
-    /// Returns the spread of the states in some sentences, after passing them through the model.
-    pub fn spread_of_frames(&self, frames: &[SentenceFrame]) -> Option<Spread> {
-        let states = |frame: &SentenceFrame| {
+    /// Returns the spread of the states in some sentences, after passing them through the model, and the axis with a
+    /// meaning that is measured in the first of them.
+    pub fn spread_of_frames(&self, lesson: &Lesson, frames: &[SentenceFrame]) -> Option<(Spread, Option<Meaning>)> {
+        let numbered: Vec<(usize, &SentenceFrame)> = frames.iter().enumerate().collect();
+        let states = |(number, frame): &(usize, &SentenceFrame)| {
             let activations = frame.activations(self.model, self.parameters, &Interventions::default());
-            self.states_of_towers(frame, &activations)
+            let meaning = (*number == 0).then(|| self.meaning(lesson, frame, &activations)).flatten();
+            (self.states_of_towers(frame, &activations), meaning)
         };
         let tokens = |frame: &SentenceFrame| frame.tokens().len().max(frame.source_tokens().map_or(0, <[_]>::len));
         let longest = frames.iter().map(tokens).max().unwrap_or_default();
         let fit = PASSES_BYTES_MAX / pass_bytes(&self.model.architecture, 0, longest).max(1.0);
-        let seen = map(frames, PASSES_AT_ONCE.min(available()).min(fit as usize).max(1), states);
-        self.spread_of_states(seen.into_iter().flatten().collect())
+        let seen = map(&numbered, PASSES_AT_ONCE.min(available()).min(fit as usize).max(1), states);
+        let (seen, meanings): (Vec<_>, Vec<_>) = seen.into_iter().unzip();
+        let spread = self.spread_of_states(seen.into_iter().flatten().collect())?;
+        Some((spread, meanings.into_iter().next().flatten()))
     }
 
     /// Returns the states of a sentence, and those of its source if there is one: both are shown in one basis.
@@ -96,7 +103,7 @@ impl Layers<'_> {
     }
 
     /// Returns the states of a tower's tokens from one position on: static, before all layers, and after each layer.
-    fn states(
+    pub(super) fn states(
         &self,
         (tower, input): (Tower, &Sequences),
         activations: &Activations<f32>,
@@ -118,7 +125,7 @@ impl Layers<'_> {
 
 /// Returns the index of the first token that counts. The first token of a sentence does not, because it is often far
 /// from the others.
-fn first(input: &Sequences) -> usize {
+pub(super) fn first(input: &Sequences) -> usize {
     usize::from(input.words.len() > 1)
 }
 

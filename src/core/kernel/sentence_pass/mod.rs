@@ -3,6 +3,7 @@
 
 pub mod axes;
 pub mod interventions;
+pub mod meaning;
 pub mod near;
 pub mod passes;
 pub mod recorded;

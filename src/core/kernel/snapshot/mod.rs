@@ -21,7 +21,7 @@ pub use crate::kernel::values::sentence::{
     Answers, Generated, Likeness, Pair, PairedWord, RankedAnswer, SentenceSnapshot, Token, UnchangedResult,
 };
 pub use crate::kernel::values::space::{Neighbour, Neighbours, StaticSpace};
-pub use crate::kernel::values::{Progress, Replaced, sentence, space};
+pub use crate::kernel::values::{Progress, Replaced, meaning, sentence, space};
 use crate::lesson::Lesson;
 
 /// The state of a running lesson at one moment.

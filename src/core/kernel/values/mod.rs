@@ -1,5 +1,6 @@
 //! Plain values of which snapshots are made, independent of all other modules of the kernel.
 
+pub mod meaning;
 pub mod sentence;
 pub mod space;
 

@@ -23,6 +23,7 @@ use attune_engine::numerics::table::Table;
 use attune_engine::numerics::vectors::{add_scaled, centroid, dot};
 use serde::{Deserialize, Serialize};
 
+use super::meaning::Meaning;
 use crate::lesson::issue::shorten;
 use crate::lesson::schema::{AxisEnds, Lesson};
 use crate::lesson::text::tokenize;
@@ -217,6 +218,8 @@ pub struct Basis {
     /// Spread of the vectors on the stage at the last refit; `None` for the spread at the lesson's beginning.
     pub fitted: Option<Arc<Spread>>,
     pub chosen: [Option<ChosenAxis>; AXES],
+    /// The axis with a meaning, which is the first one unless another is chosen.
+    pub meaning: Option<Arc<Meaning>>,
     /// Whether vectors are shown without the norm that could give the layers a common scale; see
     /// [`StaticSpace::scale`].
     pub raw: bool,
@@ -263,17 +266,35 @@ impl Basis {
         Ok(basis)
     }
 
+    /// Returns the axis with a meaning if the picture has it: as long as no other axis is chosen in its place.
+    pub fn meaning(&self) -> Option<&Meaning> {
+        self.meaning.as_deref().filter(|_| self.chosen[Axis::X.index()].is_none())
+    }
+
+    /// Returns the names of both ends of an axis that has some.
+    pub fn ends(&self, axis: usize) -> Option<[&str; 2]> {
+        let of_meaning = || self.meaning().filter(|_| axis == Axis::X.index()).map(Meaning::names);
+        match &self.chosen[axis] {
+            Some(ChosenAxis { from, to }) => Some([&from.text, &to.text]),
+            None => of_meaning(),
+        }
+    }
+
     /// Returns the projection onto the chosen axes, and onto principal components of a spread for the others.
     ///
     /// # Errors
     /// A message for the learner if a chosen axis has no direction.
     pub fn projection_of(&self, spread: &Spread, space: &StaticSpace) -> Result<Projection, String> {
-        if self.chosen.iter().all(Option::is_none) {
+        let meaning = self.meaning();
+        if self.chosen.iter().all(Option::is_none) && meaning.is_none() {
             return Ok(Projection::of_spread(spread));
         }
         let mut directions: [Option<Vec<f32>>; AXES] = Default::default();
         for (direction, chosen) in directions.iter_mut().zip(&self.chosen) {
             *direction = chosen.as_ref().map(|chosen| chosen.direction(space, self.raw)).transpose()?;
+        }
+        if let Some(meaning) = meaning {
+            directions[Axis::X.index()] = Some(meaning.direction());
         }
         Projection::along(spread, directions.each_ref().map(Option::as_deref))
             .ok_or_else(|| "the static vectors are not finite along this axis".to_owned())

@@ -5,6 +5,7 @@
 //! | [`maps`] | which vectors and heads carry the answer from one sentence to another, and by which way |
 //! | [`score`] | why a query looks at a key: its score as a sum of pairs of sources |
 //! | [`words`] | which word mattered, by ten measures that need not agree |
+//! | [`effects`] | what each weight does to a word |
 //! | [`gradient`] | the gradient of an answer with respect to static vectors |
 //! | [`tables`] | what a head compares and writes, from its weights alone; which heads compose |
 //! | [`corpus`] | what a head does over many texts |
@@ -12,6 +13,7 @@
 //! Only [`corpus`] measures the heads of models with a source.
 
 pub mod corpus;
+pub mod effects;
 pub mod gradient;
 pub mod maps;
 pub mod score;

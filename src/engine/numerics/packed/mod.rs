@@ -1,9 +1,9 @@
 //! Large weight matrices in the layout that products need: packed once, multiplied often, never trained.
 //!
 //! A general product packs `W` again each time, which for a sentence of 16 tokens is as much work as the product. Here
-//! `W` (in, out) is stored in panels of [`PANEL`] columns, each row by row, the last one padded with zeros. A tile of
-//! `X` is multiplied by a whole panel while the sums stay in registers ([`tile`]), so `W` is read once and in storage
-//! order. Every sum runs over the inputs in order, whatever rows and threads it is computed with, so a row has the same
+//! `W` (in, out) is stored in panels of [`PANEL`] columns, each row by row, the last one padded with zeros. Tiles of
+//! `X` are multiplied by some rows of a panel while the sums stay in registers and the next rows are fetched ([`tile`]),
+//! so `W` is read from memory once and in storage order. Every sum runs over the inputs in order, whatever rows and threads it is computed with, so a row has the same
 //! bits in any batch. Numbers that a file stores in two bytes stay that way in memory and are widened in the registers
 //! ([`Bf16`], [`F16`]); the sums are those of the widened numbers, bit for bit.
 
@@ -403,9 +403,19 @@ mod tests {
         all.map(|(i, j)| (y.get(i, j).to_f64() - exact(i, j)).abs()).fold(0.0, f64::max)
     }
 
-    /// Rows, inputs and outputs that are not multiples of a tile, register or panel.
-    const SHAPES: [(usize, usize, usize); 7] =
-        [(1, 1, 1), (3, 7, 5), (8, 32, 32), (13, 40, 33), (16, 96, 64), (25, 17, 95), (30, 3, 31)];
+    /// Rows, inputs and outputs that are not multiples of a tile, register or panel; the last two have more inputs than
+    /// are multiplied at a time.
+    const SHAPES: [(usize, usize, usize); 9] = [
+        (1, 1, 1),
+        (3, 7, 5),
+        (8, 32, 32),
+        (13, 40, 33),
+        (16, 96, 64),
+        (25, 17, 95),
+        (30, 3, 31),
+        (1, 385, 33),
+        (26, 200, 40),
+    ];
 
     #[test]
     fn every_processor_s_tiles_multiply() {

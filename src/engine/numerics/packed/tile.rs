@@ -13,11 +13,24 @@ use crate::numerics::Scalar;
 use crate::numerics::numbers::{Numbers, PANEL, Product};
 use crate::numerics::simd::{LANES, Lane};
 
-/// Largest number of rows of a tile.
-const ROWS_MAX: usize = 12;
+/// Number of rows of a panel that all tiles are multiplied by before the next rows: they stay in the first-level cache
+/// beside the tile.
+const DEPTH: usize = 192;
 
-/// Number of entries of each row of a tile that are interleaved at a time, so that they stay in the first-level cache.
-const STRETCH: usize = 128;
+/// The part of a panel that a tile is multiplied by.
+#[derive(Clone, Copy)]
+struct Part<'a, N> {
+    /// Rows of the panel.
+    rows: &'a [[N; PANEL]],
+    /// The column of `X` that belongs to the first of these rows.
+    first: usize,
+    /// The first column that is computed.
+    column: usize,
+    /// The numbers that are prefetched meanwhile, `step` bytes with each row: the rows that follow are shared out among
+    /// the tiles. The processor's own prefetching ends at each page of memory.
+    ahead: *const N,
+    step: usize,
+}
 
 /// Vector registers of a generation of processors.
 trait Registers<S>: Copy {
@@ -37,15 +50,12 @@ trait Registers<S>: Copy {
     fn load_f16(self, row: &[u16; PANEL], column: usize) -> Self::Register;
     fn store(self, x: Self::Register, row: &mut [S; PANEL], column: usize);
     fn mul_add(self, a: Self::Register, b: Self::Register, c: Self::Register) -> Self::Register;
-    /// Computes [`sums`] of the given number of rows.
-    fn tile<K: Kind<S>>(
-        self,
-        rows: usize,
-        x: &[S],
-        panel: &[[K::Number; PANEL]],
-        column: usize,
-        to: &mut [[S; PANEL]; ROWS_MAX],
-    );
+    /// Prefetches the numbers of a panel's row that are read soon, if the processor can. The address may lie behind the
+    /// last panel.
+    #[inline(always)]
+    fn fetch<N>(self, _: *const N) {}
+    /// Computes [`sums`] for as many rows as `x` has.
+    fn tile<K: Kind<S>>(self, x: &[&[S]], part: Part<'_, K::Number>, to: &mut [[S; PANEL]]);
 }
 
 /// The type of a panel's numbers, which decides how registers are loaded from it.
@@ -85,24 +95,40 @@ impl<S: Scalar> Kind<S> for F16Numbers {
     }
 }
 
-/// Computes `X W` of a tile, where `x` is stored by columns of `R` entries, and `W` is `C` registers of a panel's
-/// columns.
+/// Adds `X W` of a tile of `R` rows, where `W` is `C` registers of a panel's columns.
 #[inline(always)]
 fn sums<S: Scalar, V: Registers<S>, K: Kind<S>, const R: usize, const C: usize>(
     simd: V,
-    x: &[S],
-    panel: &[[K::Number; PANEL]],
-    column: usize,
-    to: &mut [[S; PANEL]; ROWS_MAX],
+    x: &[&[S]],
+    Part { rows, first, column, mut ahead, step }: Part<'_, K::Number>,
+    to: &mut [[S; PANEL]],
 ) {
-    let mut sums = [[simd.splat(S::zero()); C]; R];
-    for (x, w) in x.as_chunks::<R>().0.iter().zip(panel) {
+    // Arrays of known lengths: otherwise the sums are in memory and not in registers.
+    let to = to.first_chunk_mut::<R>().expect("a row of sums for each of X");
+    let mut sums: [[V::Register; C]; R] = std::array::from_fn(
+        #[inline(always)]
+        |row| {
+            std::array::from_fn(
+                #[inline(always)]
+                |c| simd.load(&to[row], column + c * V::WIDTH),
+            )
+        },
+    );
+    // Slices of one length, so that no index needs a check.
+    let x: [&[S]; R] = std::array::from_fn(
+        #[inline(always)]
+        |row| &x[row][first..][..rows.len()],
+    );
+    for k in 0..rows.len() {
+        let w = &rows[k];
+        simd.fetch(ahead);
+        ahead = ahead.wrapping_byte_add(step);
         let mut weights = [simd.splat(S::zero()); C];
         for (c, weights) in weights.iter_mut().enumerate() {
             *weights = K::load(simd, w, column + c * V::WIDTH);
         }
-        for (sums, &x) in sums.iter_mut().zip(x) {
-            let x = simd.splat(x);
+        for (sums, x) in sums.iter_mut().zip(&x) {
+            let x = simd.splat(x[k]);
             for (sum, &weights) in sums.iter_mut().zip(&weights) {
                 *sum = simd.mul_add(x, weights, *sum);
             }
@@ -119,17 +145,10 @@ fn sums<S: Scalar, V: Registers<S>, K: Kind<S>, const R: usize, const C: usize>(
 macro_rules! tile {
     ($scalar:ty, $registers:literal: $($rows:literal)+) => {
         #[inline(always)]
-        fn tile<K: Kind<$scalar>>(
-            self,
-            rows: usize,
-            x: &[$scalar],
-            panel: &[[K::Number; PANEL]],
-            column: usize,
-            to: &mut [[$scalar; PANEL]; ROWS_MAX],
-        ) {
-            match rows {
-                $($rows => sums::<_, _, K, $rows, $registers>(self, x, panel, column, to),)+
-                _ => unreachable!("a tile of {rows} rows"),
+        fn tile<K: Kind<$scalar>>(self, x: &[&[$scalar]], part: Part<'_, K::Number>, to: &mut [[$scalar; PANEL]]) {
+            match x.len() {
+                $($rows => sums::<_, _, K, $rows, $registers>(self, x, part, to),)+
+                rows => unreachable!("a tile of {rows} rows"),
             }
         }
     };
@@ -215,6 +234,11 @@ macro_rules! registers {
             fn mul_add(self, a: $register, b: $register, c: $register) -> $register {
                 self.$mul_add(a, b, c)
             }
+            #[inline(always)]
+            fn fetch<N>(self, from: *const N) {
+                use std::arch::x86_64::_MM_HINT_T1;
+                self.sse._mm_prefetch::<_MM_HINT_T1>(from.cast());
+            }
             tile!(f32, $registers: $($rows)+);
         }
     };
@@ -241,39 +265,36 @@ impl<S: Scalar> Product<'_, S> {
     fn run_on<V: Registers<S>, K: Kind<S>>(self, simd: V, panels: &[[K::Number; PANEL]]) {
         let Self { x, stride, first, count, b, mut y, .. } = self;
         let tiles = Tiles { rows: x.len(), tiles: x.len().div_ceil(V::ROWS) };
-        let mut by_columns = vec![S::zero(); x.len() * count];
-        for (begin, end) in tiles.all() {
-            let rows = &x[begin..end];
-            let to = &mut by_columns[begin * count..end * count];
-            for (begin, to) in (0..count).step_by(STRETCH).zip(to.chunks_mut(STRETCH * rows.len())) {
-                for (i, row) in rows.iter().enumerate() {
-                    to[i..].iter_mut().step_by(rows.len()).zip(&row[begin..]).for_each(|(to, &x)| *to = x);
+        let passes = tiles.tiles * (PANEL / V::COLUMNS);
+        let step = PANEL * size_of::<K::Number>() / passes.max(1);
+        let mut sums = vec![[S::zero(); PANEL]; x.len()];
+        for (at, panel) in panels.chunks_exact(stride.max(1)).enumerate() {
+            sums.fill([S::zero(); PANEL]);
+            for (k, rows) in (0..count).step_by(DEPTH).zip(panel[first..first + count].chunks(DEPTH)) {
+                let next = if k + DEPTH < count { at * stride + k + DEPTH } else { (at + 1) * stride };
+                let mut ahead: *const K::Number = panels.as_ptr().wrapping_add(next + first).cast();
+                for (begin, end) in tiles.all() {
+                    for column in (0..PANEL).step_by(V::COLUMNS) {
+                        let part = Part { rows, first: k, column, ahead, step };
+                        simd.tile::<K>(&x[begin..end], part, &mut sums[begin..end]);
+                        ahead = ahead.wrapping_byte_add(rows.len() * step);
+                    }
                 }
             }
-        }
-        let mut sums = [[S::zero(); PANEL]; ROWS_MAX];
-        for (at, panel) in panels.chunks_exact(stride.max(1)).enumerate() {
-            let panel = &panel[first..first + count];
             let column = at * PANEL;
             let mut bias = [S::zero(); PANEL];
             bias.iter_mut().zip(b.get(column..).unwrap_or_default()).for_each(|(to, &b)| *to = b);
-            for (begin, end) in tiles.all() {
-                let x = &by_columns[begin * count..end * count];
-                for column in (0..PANEL).step_by(V::COLUMNS) {
-                    simd.tile::<K>(end - begin, x, panel, column, &mut sums);
-                }
-                for (y, sums) in y[begin..end].iter_mut().zip(&sums) {
-                    let y = &mut y[column..];
-                    // The length of a whole panel is known to the compiler.
-                    match y.first_chunk_mut::<PANEL>() {
-                        Some(to) => {
-                            *to = std::array::from_fn(
-                                #[inline(always)]
-                                |j| sums[j] + bias[j],
-                            )
-                        }
-                        None => y.iter_mut().zip(sums).zip(&bias).for_each(|((to, &sum), &b)| *to = sum + b),
+            for (y, sums) in y.iter_mut().zip(&sums) {
+                let y = &mut y[column..];
+                // The length of a whole panel is known to the compiler.
+                match y.first_chunk_mut::<PANEL>() {
+                    Some(to) => {
+                        *to = std::array::from_fn(
+                            #[inline(always)]
+                            |j| sums[j] + bias[j],
+                        )
                     }
+                    None => y.iter_mut().zip(sums).zip(&bias).for_each(|((to, &sum), &b)| *to = sum + b),
                 }
             }
         }

@@ -12,6 +12,7 @@ use crate::kernel::command::AxisCommand;
 use crate::kernel::model::{LessonModel, UndoPart};
 use crate::kernel::sentence_pass::axes::Layers;
 use crate::kernel::static_embedding::{basis_vectors, matched, own_spread};
+use crate::kernel::values::meaning::Meaning;
 use crate::kernel::values::space::{Axis, Basis, ChosenAxis, WordGroup};
 use crate::lesson::schema::Lesson;
 
@@ -41,10 +42,10 @@ impl Basis {
 impl LessonModel {
     pub(crate) fn apply_to_axes(&mut self, command: AxisCommand, lesson: &Lesson) -> Result<(), String> {
         match command {
-            AxisCommand::Refit => self.fit(self.spread(lesson)?, lesson),
-            AxisCommand::Fit { mean, covariance } => {
+            AxisCommand::Refit => self.fit(self.spread(lesson)?, self.meaning(lesson), lesson),
+            AxisCommand::Fit { mean, covariance, meaning } => {
                 let spread = Spread::from_packed(mean, &covariance).ok_or("their numbers do not describe axes")?;
-                self.fit(Arc::new(spread), lesson)
+                self.fit(Arc::new(spread), meaning.map(|meaning| *meaning), lesson)
             }
             AxisCommand::Set { axis, from, to } => self.set_axis(axis, Some((&from, &to)), lesson),
             AxisCommand::Reset(axis) => self.set_axis(axis, None, lesson),
@@ -88,7 +89,17 @@ impl LessonModel {
         Ok(Arc::new(spread))
     }
 
-    fn fit(&mut self, spread: Arc<Spread>, lesson: &Lesson) -> Result<(), String> {
+    /// Measures the axis with a meaning in the sentence on the stage, of a pretrained model or of a recording.
+    fn meaning(&self, lesson: &Lesson) -> Option<Meaning> {
+        let is_measured = (self.pretrained.is_some() || self.is_recorded()) && !self.pass.senses().is_on();
+        let (frame, activations) =
+            self.pass.passes(&self.cache.passes, &self.training).into_iter().next().filter(|_| is_measured)?;
+        let (model, parameters) = (self.training.network(), self.training.live());
+        let meaning = Layers { model, parameters, scale: self.space.scale() }.meaning(lesson, &frame, &activations)?;
+        meaning.fits(self.space.vectors.cols()).then_some(meaning)
+    }
+
+    fn fit(&mut self, spread: Arc<Spread>, meaning: Option<Meaning>, lesson: &Lesson) -> Result<(), String> {
         let width = self.space.vectors.cols();
         if width <= AXES {
             return Err(format!(
@@ -102,7 +113,10 @@ impl LessonModel {
                 counted(spread.width(), "dimension")
             ));
         }
-        let basis = Basis { fitted: Some(spread), ..self.space.basis.clone() };
+        if meaning.as_ref().is_some_and(|meaning| !meaning.fits(width)) {
+            return Err("their first axis does not fit to these vectors".to_owned());
+        }
+        let basis = Basis { fitted: Some(spread), meaning: meaning.map(Arc::new), ..self.space.basis.clone() };
         self.choose("refit of the axes", basis, lesson)
     }
 
@@ -140,8 +154,9 @@ impl LessonModel {
             );
         }
         let label = if raw { "raw vectors on the stage" } else { "vectors after the norm on the stage" };
-        // An earlier fit is dropped, because it was to the other vectors.
-        let basis = Basis { raw, fitted: None, chosen: self.space.basis.chosen.clone() };
+        // An earlier fit is dropped, because it was to the other vectors, and so is a measured axis.
+        let meaning = self.space.own_basis.meaning.clone().filter(|_| !raw);
+        let basis = Basis { raw, fitted: None, meaning, chosen: self.space.basis.chosen.clone() };
         self.choose(label, basis, lesson)
     }
 
@@ -158,7 +173,8 @@ impl LessonModel {
     /// Transfers the axes that were chosen in another space, by their words. An axis that is undefined in this space is
     /// left out, with a sentence for the learner.
     pub(crate) fn keep_axes(&mut self, of: &Basis, lesson: &Lesson) -> Vec<String> {
-        let mut basis = Basis { fitted: None, ..of.clone() };
+        let meaning = self.space.own_basis.meaning.clone();
+        let mut basis = Basis { fitted: None, meaning, ..of.clone() };
         let mut left_out = Vec::new();
         let width = self.space.vectors.cols();
         for (axis, slot) in Axis::ALL.into_iter().zip(&mut basis.chosen) {

@@ -157,9 +157,8 @@ const Code = (() => {
 
   const ALL = { from: 0n, to: null };
 
-  /** Indexes a tensor by position, name or range; if there is only one head, its index may be left out. */
-  function index(x, given) {
-    if (Array.isArray(x) && given.length === 1 && kindOf(given[0]) === "i") return x[placeAt(x.length, given[0])];
+  /** Returns what an index selects on each axis of a tensor, and the offsets of these entries; the index of an only head may be left out. */
+  function selected(x, given) {
     if (!isTensor(x)) throw new Error(`${named(x)} has no such entries`);
     const isOfHead = x.shape.length === 3 && x.shape[0] === 1 && (given.length === 2 || typeof given[0] === "string");
     const picks = isOfHead ? [0n, ...given] : given;
@@ -169,8 +168,31 @@ const Code = (() => {
     let offsets = [0];
     x.shape.forEach((n, axis) => (offsets = offsets.flatMap((before) => all[axis].places.map((place) => before * n + place))));
     const kept = all.map((pick, axis) => ({ ...pick, axis })).filter((pick) => pick.isRange);
+    return { kept, shape: kept.map(({ places }) => places.length), offsets };
+  }
+
+  const isItem = (x, given) => Array.isArray(x) && given.length === 1 && kindOf(given[0]) === "i";
+
+  /** Indexes a list, or a tensor by position, name or range. */
+  function index(x, given) {
+    if (isItem(x, given)) return x[placeAt(x.length, given[0])];
+    const { kept, shape, offsets } = selected(x, given);
     const names = kept.map(({ places, axis }) => x.names[axis] && places.map((place) => x.names[axis][place]));
-    return scalar(tensor(kept.map(({ places }) => places.length), offsets.map((at) => x.data[at]), names));
+    return scalar(tensor(shape, offsets.map((at) => x.data[at]), names));
+  }
+
+  /** Returns a copy of a list or a tensor in which the indexed entries are replaced: by one number, or by as many as there are entries. */
+  function replaced(x, given, by) {
+    if (isItem(x, given)) {
+      const place = placeAt(x.length, given[0]);
+      return x.map((item, i) => (i === place ? by : item));
+    }
+    const { shape, offsets } = selected(x, given);
+    if (!isNumber(by) && !(isTensor(by) && isSameList(by.shape, shape))) throw new Error(`${named(by)} does not fit into these entries`);
+    charge(x.data.length);
+    const data = Array.from(x.data);
+    offsets.forEach((at, i) => (data[at] = isTensor(by) ? by.data[i] : Number(by)));
+    return tensor(x.shape, data, x.names);
   }
 
   const norm = (row) => Math.sqrt(row.reduce((sum, x) => sum + x * x, 0));
@@ -382,6 +404,13 @@ const Code = (() => {
       holder.names.set(name, x);
     }
 
+    /** Writes to a variable, or to entries of one: `W[i][j] = x`. */
+    function write([kind, of_, indices], x) {
+      if (kind === "name") set(of_, x);
+      else if (kind === "index") write(of_, replaced(value(of_), indices.map(value), x));
+      else throw new Error("only variables and their entries are written here");
+    }
+
     function repeat(name, range, body) {
       if (kindOf(range) !== "r" || range.to === null) throw new Error(`for goes through a range here, not ${named(range)}`);
       for (let i = range.from; i < range.to; i++) within(new Map([[name, i]]), () => value(body));
@@ -418,8 +447,7 @@ const Code = (() => {
           scope.names.set(a, value(b));
           return undefined;
         case "set":
-          if (a[0] !== "name") throw new Error("it writes to a tensor");
-          set(a[1], value(b));
+          write(a, value(b));
           return undefined;
         case "for":
           repeat(a, value(b), c);

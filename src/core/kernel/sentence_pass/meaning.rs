@@ -1,0 +1,171 @@
+//! Chooses the axis with a meaning by measuring a sentence: of the pairs of words to which the sentence gives most to
+//! tell apart, the pair that the layers leave farthest from each other.
+//!
+//! The pairs are, in this order: the occurrences of a word that occurs more than once and that the lesson is about; the
+//! words that the lesson is about, such as the two candidates of an answer; the occurrences of any word; all words. Words
+//! that only join others, such as *the* or *of*, are no ends, and neither is the first token, which many models leave far
+//! away from all others (see [`super::axes`]).
+
+use std::ops::{Range, RangeFrom};
+
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::model::{Activations, Tower};
+use attune_engine::numerics::vectors::Similarity;
+
+use super::axes::{Layers, first, middles};
+use super::sentence::{SentenceFrame, last_state};
+use crate::kernel::values::meaning::{Meaning, MeaningEnd, MeaningWord};
+use crate::kernel::values::sentence::{Token, labels, word_pieces, written_word};
+use crate::lesson::cells::CellKind;
+use crate::lesson::schema::Lesson;
+
+/// English words that join others, and say little by themselves.
+const JOINING: [&str; 104] = [
+    "a", "about", "after", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "because", "been",
+    "before", "being", "but", "by", "can", "could", "did", "do", "does", "each", "for", "from", "had", "has", "have",
+    "he", "her", "here", "hers", "him", "his", "how", "i", "if", "in", "into", "is", "it", "its", "just", "may", "me",
+    "might", "mine", "more", "most", "must", "my", "no", "nor", "not", "of", "on", "one", "only", "or", "our", "out",
+    "over", "own", "she", "should", "so", "some", "such", "than", "that", "the", "their", "them", "then", "there",
+    "these", "they", "this", "those", "to", "too", "under", "up", "us", "very", "was", "we", "were", "what", "when",
+    "where", "which", "while", "who", "whom", "whose", "will", "with", "would", "yet", "you", "your",
+];
+
+/// Greatest number of words that are compared with each other.
+const COMPARED: usize = 64;
+/// Greatest number of words near an end, beside its own.
+const NEAR: usize = 2;
+/// A word is near an end if its distance from this end is at most this share of its distance from the other end.
+const NEARER: f32 = 0.7;
+
+/// A word of a sentence that may be an end.
+struct Candidate {
+    /// The word in small letters.
+    text: String,
+    label: String,
+    pieces: Range<usize>,
+}
+
+/// Returns whether a word says something by itself: it begins with a letter and does not only join other words.
+pub fn is_telling(word: &str) -> bool {
+    word.starts_with(char::is_alphabetic) && JOINING.binary_search(&word.to_lowercase().as_str()).is_err()
+}
+
+impl Layers<'_> {
+    /// Measures the axis in a sentence, or returns `None` if the sentence has no two words to tell apart.
+    pub fn meaning(&self, lesson: &Lesson, frame: &SentenceFrame, activations: &Activations<f32>) -> Option<Meaning> {
+        let from = first(frame.input())..;
+        let states = self.states((Tower::Sentence, frame.input()), activations, from.clone()).pop()?;
+        measured(lesson, frame, &states, from)
+    }
+}
+
+/// Measures the axis in a recorded sentence.
+pub fn of_recorded(lesson: &Lesson, frame: &SentenceFrame) -> Option<Meaning> {
+    let pass = frame.recorded().filter(|pass| pass.has_states())?;
+    let (from, states) = (first(frame.input()).., last_state(&pass.activations));
+    let rows =
+        Matrix::from_fn(states.rows().saturating_sub(from.start), states.cols(), |i, j| states.get(i + from.start, j));
+    measured(lesson, frame, &rows, from)
+}
+
+/// Chooses the axis. `states` are the vectors after all layers, of the tokens from one position on.
+fn measured(lesson: &Lesson, frame: &SentenceFrame, states: &Matrix<f32>, from: RangeFrom<usize>) -> Option<Meaning> {
+    let words = candidates(frame, from.start, states.rows());
+    let pieces: Vec<Range<usize>> =
+        words.iter().map(|word| word.pieces.start - from.start..word.pieces.end - from.start).collect();
+    let vectors = middles(states, &pieces);
+    if !vectors.flat().iter().all(|x| x.is_finite()) {
+        return None;
+    }
+    let distance = |a: usize, b: usize| -Similarity::Euclidean.of(vectors.row(a), vectors.row(b));
+    let about = about(lesson);
+    let is_about = |word: usize| about.iter().any(|about| *about == words[word].text);
+    let pairs = || (0..words.len()).flat_map(|a| (a + 1..words.len()).map(move |b| (a, b)));
+    let farthest = |pairs: &mut dyn Iterator<Item = (usize, usize)>| {
+        let measured = pairs.map(|(a, b)| (distance(a, b), a, b)).filter(|(distance, ..)| *distance > 0.0);
+        measured.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, a, b)| (a, b))
+    };
+    let is_repeated = |&(a, b): &(usize, usize)| words[a].text == words[b].text;
+    let are_about = |(a, b): &(usize, usize)| is_about(*a) && is_about(*b);
+    let (a, b) = farthest(&mut pairs().filter(|pair| is_repeated(pair) && are_about(pair)))
+        .or_else(|| farthest(&mut pairs().filter(are_about)))
+        .or_else(|| farthest(&mut pairs().filter(is_repeated)))
+        .or_else(|| farthest(&mut pairs()))?;
+    let end = |own: usize, other: usize| MeaningEnd {
+        name: if is_repeated(&(a, b)) { beside(&words, own) } else { words[own].label.clone() },
+        words: near(words.len(), own, other, &distance)
+            .into_iter()
+            .map(|word| MeaningWord { label: words[word].label.clone(), seen: vectors.row(word).to_vec() })
+            .collect(),
+    };
+    Some(Meaning { ends: [end(a, b), end(b, a)] })
+}
+
+/// Returns the word at an end and those that are nearest to it, the nearest first.
+fn near(words: usize, own: usize, other: usize, distance: &impl Fn(usize, usize) -> f32) -> Vec<usize> {
+    let is_near = |word: &usize| {
+        *word != own
+            && *word != other
+            && distance(*word, own) <= NEARER * distance(*word, other).min(distance(own, other))
+    };
+    let mut near: Vec<usize> = (0..words).filter(is_near).collect();
+    near.sort_by(|a, b| distance(*a, own).total_cmp(&distance(*b, own)));
+    near.truncate(NEAR);
+    near.insert(0, own);
+    near
+}
+
+/// Returns the name of an occurrence of a word, with the nearest other word in the sentence: `bank₁ · river`.
+fn beside(words: &[Candidate], own: usize) -> String {
+    let Candidate { text, label, pieces } = &words[own];
+    let apart = |word: &&Candidate| word.pieces.start.abs_diff(pieces.start);
+    let other = words.iter().filter(|word| word.text != *text).min_by_key(apart);
+    other.map_or_else(|| label.clone(), |other| format!("{label} · {}", other.text))
+}
+
+/// Returns the words that may be ends: those that say something by themselves, or else all words that the tokenizer did
+/// not add.
+fn candidates(frame: &SentenceFrame, from: usize, rows: usize) -> Vec<Candidate> {
+    let tokens = frame.tokens();
+    let all = word_pieces(tokens)
+        .into_iter()
+        .filter(|pieces| pieces.start >= from && pieces.end <= from + rows && !tokens[pieces.start].is_added());
+    let written = |pieces: &Range<usize>| {
+        let text = frame.sentence.text.as_deref().filter(|_| frame.source().is_none());
+        let text = text.and_then(|text| written_word(tokens, pieces, text));
+        text.map_or_else(|| joined(&tokens[pieces.clone()]), str::to_owned)
+    };
+    let (texts, places): (Vec<String>, Vec<Range<usize>>) = all.map(|pieces| (written(&pieces), pieces)).unzip();
+    let labels = labels(&texts.iter().map(String::as_str).collect::<Vec<_>>());
+    let words = labels.into_iter().zip(texts).zip(places);
+    let words: Vec<Candidate> =
+        words.map(|((label, text), pieces)| Candidate { text: text.to_lowercase(), label, pieces }).collect();
+    let has_two = words.iter().filter(|word| is_telling(&word.text)).count() > 1;
+    words.into_iter().filter(|word| !has_two || is_telling(&word.text)).take(COMPARED).collect()
+}
+
+fn joined(tokens: &[Token]) -> String {
+    tokens.iter().map(|token| token.text.trim_start_matches("##")).collect::<String>().trim().to_owned()
+}
+
+/// Returns the words that the lesson's first stage cell is about.
+fn about(lesson: &Lesson) -> Vec<String> {
+    let words = lesson.cells.iter().find_map(|cell| match &cell.kind {
+        CellKind::Stage { words, .. } => Some(words),
+        _ => None,
+    });
+    words.into_iter().flatten().map(|word| word.to_lowercase()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_that_only_join_others_are_found() {
+        assert!(JOINING.is_sorted(), "they are found by halving");
+        let words = ["the", "bank", "Of", ".", "42", "König"];
+        let found: Vec<&str> = words.into_iter().filter(|word| is_telling(word)).collect();
+        assert_eq!(found, ["bank", "König"]);
+    }
+}

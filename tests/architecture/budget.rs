@@ -11,16 +11,16 @@ use crate::source::{code_and_tests, files, lines, strings, without_comments};
 /// The agreed numbers. A change that goes above one raises it here, and says in its commit what it brings and what it
 /// deleted; one that stays far below lowers it.
 const AGREED: &[(&str, usize)] = &[
-    ("lines of src", 109_900),
-    ("lines of the page's scripts", 3_410),
-    ("lines of tests", 49_550),
-    ("lines of inline tests", 6_520),
-    ("files of src", 561),
+    ("lines of src", 112_000),
+    ("lines of the page's scripts", 3_590),
+    ("lines of tests", 50_800),
+    ("lines of inline tests", 6_550),
+    ("files of src", 576),
     ("functions over 40 lines in 10,000", 135),
-    ("commands", 93),
+    ("commands", 94),
     ("quantities", 39),
     ("panels", 12),
-    ("phrases that a user may read", 4_310),
+    ("phrases that a user may read", 4_350),
 ];
 
 /// Lines of code that a reader takes in at a glance.

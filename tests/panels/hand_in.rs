@@ -38,7 +38,7 @@ fn the_menu_hands_in_and_shares() {
     for (words, action) in [("Hand in …", WindowAction::HandIn), ("Share …", WindowAction::Share)] {
         let asked = Asked::default();
         let inner = asked.clone();
-        let mut harness = dressed(Vec2::new(600.0, 400.0), move |ui| inner.borrow_mut().extend(menu_ui(ui)));
+        let mut harness = dressed(Vec2::new(600.0, 480.0), move |ui| inner.borrow_mut().extend(menu_ui(ui)));
         click(&mut harness, "attune");
         harness.get_by_label_contains(words).click();
         harness.run_steps(4);

@@ -92,7 +92,7 @@ fn a_ribbon_slides_from_its_word_to_its_place() {
             egui::Shape::Text(text) if text.galley.text().starts_with("q ") => Some(text.pos.x),
             _ => None,
         });
-        texts.last().expect("a query")
+        texts.into_iter().next_back().expect("a query")
     };
     let first = letter(&harness);
     harness.run_steps(30);

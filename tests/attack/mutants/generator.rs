@@ -211,6 +211,7 @@ pub fn commands(lesson: &Lesson) -> impl Strategy<Value = Command> + use<> {
         1 => Just(Command::Tour),
         1 => Just(Command::Map),
         1 => Just(Command::EndMap),
+        1 => (0..64_usize).prop_map(Command::Paths),
         1 => prop_oneof![
             Just(TextsCommand::Measure("Cargo.toml".into())),
             Just(TextsCommand::Measure("no such file".into())),

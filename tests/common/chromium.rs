@@ -36,8 +36,11 @@ pub fn ask(pages: &[(&str, &str)], addresses: &[String], ask: &str, (width, heig
         (async () => {{
             for (const address of {addresses}) {{
                 const frame = document.createElement("iframe");
-                [frame.width, frame.height, frame.src] = [{width}, {height}, address];
-                document.body.append(frame);
+                [frame.width, frame.height] = [{width}, {height}];
+                document.body.prepend(frame);
+                // The page finds its width only in a frame that is laid out before.
+                frame.getBoundingClientRect();
+                frame.src = address;
                 await new Promise((loaded) => (frame.onload = loaded));
                 const answer = document.createElement("pre");
                 try {{

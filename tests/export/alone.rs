@@ -25,17 +25,23 @@ const SEEN: &str = r"
 
 #[test]
 fn one_cell_stands_alone_with_the_stage_if_it_needs_it() {
-    let page = as_web(&APPLE_RUN);
+    let [apple, notebook] = [&*APPLE_RUN, &*NOTEBOOK_RUN].map(as_web);
+    let pages = [("apple.html", &*apple), ("notebook.html", &*notebook)];
     let stage = ["#lab", "#lab-stage", "#time-line"];
-    // The cell, its section, and what is seen of the model.
-    let cases: [(&str, &[&str]); 5] =
-        [("opening", &stage), ("blindfold", &stage), ("sharpness", &stage), ("intro", &[]), ("flat", &[])];
-    let addresses: Vec<String> = cases.iter().map(|(cell, _)| format!("apple.html?cell={cell}")).collect();
-    let Some(answers) = ask(&[("apple.html", &page)], &addresses, SEEN, SIZE) else { return };
-    for ((cell, parts), seen) in cases.iter().zip(&answers) {
+    // The page, its cell, and what is seen of the model.
+    let cases: [(&str, &str, &[&str]); 5] = [
+        ("apple.html", "opening", &stage),
+        ("apple.html", "blindfold", &stage),
+        ("notebook.html", "sharp", &stage),
+        ("apple.html", "intro", &[]),
+        ("apple.html", "share", &[]),
+    ];
+    let addresses: Vec<String> = cases.iter().map(|(page, cell, _)| format!("{page}?cell={cell}")).collect();
+    let Some(answers) = ask(&pages, &addresses, SEEN, SIZE) else { return };
+    for ((page, cell, parts), seen) in cases.iter().zip(&answers) {
         assert_eq!(seen["cells"], format!("cell-{cell}"), "{seen}");
         assert_eq!((&seen["parts"], &seen["around"]), (&json!(parts), &json!(false)), "{cell}");
-        assert_eq!((&seen["whole"], &seen["opens"]), (&json!(format!("apple.html#cell-{cell}")), &json!("_top")));
+        assert_eq!((&seen["whole"], &seen["opens"]), (&json!(format!("{page}#cell-{cell}")), &json!("_top")));
     }
 }
 
@@ -68,6 +74,38 @@ fn on_a_telephone_the_picture_takes_a_third_of_the_height_and_the_contents_are_f
     let scroll = format!("window.scrollTo(0, 2000); await new Promise((done) => setTimeout(done, 500)); {SEEN}");
     let Some(answers) = ask(&pages, &addresses, &scroll, TELEPHONE) else { return };
     assert!(answers.iter().all(|seen| seen["top"] == 0.0), "it stays in sight: {answers:?}");
+}
+
+#[test]
+fn what_was_folded_away_is_up_to_date_when_it_is_unfolded() {
+    const TITLES: &str = "const fold = document.getElementById('lab-fold');
+        const words = [...document.querySelectorAll('#lab-sentence button')];
+        const title = () => document.querySelector('#panel-number h3').textContent;
+        fold.click();
+        const open = words.map((word) => { word.click(); return title(); });
+        const folded = words.map((word) => { fold.click(); word.click(); fold.click(); return title(); });
+        return { open, folded };";
+    let page = as_web(&NOTEBOOK_RUN);
+    let address = "notebook.html#tab=number".to_owned();
+    let Some(answers) = ask(&[("notebook.html", &page)], &[address], TITLES, TELEPHONE) else { return };
+    let [open, folded] = ["open", "folded"].map(|way| answers[0][way].as_array().expect("titles"));
+    assert!(open.len() > 1 && open[0] != open[1], "every word has a title of its own: {open:?}");
+    assert_eq!(folded, open);
+}
+
+#[test]
+fn a_page_that_becomes_wide_unfolds_because_it_has_no_button_then() {
+    const WIDENED: &str = "const isFolded = () => document.getElementById('lab').classList.contains('folded');
+        const before = isFolded();
+        window.frameElement.width = 1280;
+        window.frameElement.getBoundingClientRect();
+        await new Promise((rest) => window.setTimeout(rest, 500));
+        return [before, isFolded()];";
+    let page = as_web(&NOTEBOOK_RUN);
+    let Some(answers) = ask(&[("notebook.html", &page)], &["notebook.html".to_owned()], WIDENED, TELEPHONE) else {
+        return;
+    };
+    assert_eq!(answers, [json!([true, false])]);
 }
 
 /// The groups that the stage shows as glows, and the group that each token reaches.

@@ -46,6 +46,7 @@ fn a_line_says_what_was_written() {
             "x.npz",
             "x.ron",
             "x.safetensors",
+            "x.slides.html",
             "x.svg",
             "x.torch.ipynb",
             "x.tsv",

@@ -505,7 +505,8 @@ const Code = (() => {
         return tensor([all.length, all[0].rows, all[0].cols], all.flatMap((part) => Array.from(part.data)), [null, ...names]);
       }
       if (name === "X") return of(pass.input, [tokens, null]);
-      if (name === "Y") return of(pass.output, [tokens, null]);
+      // The last block's output, before the norm behind it.
+      if (name === "Y") return of(pass.blocks[pass.blocks.length - 1].output, [tokens, null]);
       if (name === "Z") return of(pass.logits, [pass.logits.rows === tokens.length ? tokens : null, data.classes]);
       if (name === "E") return of(model.parameters.E || model.statics, [data.vocabulary, null]);
       const first = pass.blocks[model.source_blocks];

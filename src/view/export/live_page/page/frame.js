@@ -29,12 +29,17 @@ const Frame = (() => {
   /** Handles the button that folds the model down to its picture, as it is at first above the text and beside a single cell. */
   function folds() {
     const fold = $("lab-fold");
+    const narrow = window.matchMedia(NARROW);
     const show = (isFolded) => {
       fold.setAttribute("aria-expanded", String(!isFolded));
       $("lab").classList.toggle("folded", isFolded);
+      $("lab").dispatchEvent(new Event("fold"));
     };
+    const follow = () => show(alone !== null || narrow.matches);
     fold.addEventListener("click", () => show(!$("lab").classList.contains("folded")));
-    show(alone !== null || window.matchMedia(NARROW).matches);
+    // A wide page has no button to unfold it, and a frame that is out of sight gets its width only later.
+    narrow.addEventListener("change", follow);
+    follow();
   }
 
   /**
@@ -82,6 +87,8 @@ const Frame = (() => {
         next.focus();
       });
     });
+    // What is folded away is not kept up to date.
+    $("lab").addEventListener("fold", opened);
     return (name) => open($(`tab-${name}`));
   }
 

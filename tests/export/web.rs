@@ -186,7 +186,10 @@ fn the_site_of_the_course_is_the_program_and_fits_a_telephone() {
     let is_pretrained = |(_, kernel): &(String, Kernel)| kernel.snapshot().lesson.static_embedding.is_pretrained();
     let named = course.into_iter().map(|(file, kernel)| (file.id(), kernel));
     let (pretrained, trained): (Vec<_>, Vec<_>) = named.partition(is_pretrained);
-    assert_eq!(pretrained.iter().map(|(id, _)| &**id).collect::<Vec<_>>(), ["layers", "encoder", "writer"]);
+    assert_eq!(
+        pretrained.iter().map(|(id, _)| &**id).collect::<Vec<_>>(),
+        ["layers", "encoder", "writer", "pieces", "assistant"]
+    );
     check_all(trained, TOLERANCE);
     check_all(pretrained, DEEP_TOLERANCE);
 

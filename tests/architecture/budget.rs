@@ -12,8 +12,8 @@ use crate::source::{code_and_tests, files, lines, strings, without_comments};
 /// deleted; one that stays far below lowers it.
 const AGREED: &[(&str, usize)] = &[
     ("lines of src", 112_000),
-    ("lines of the page's scripts", 3_590),
-    ("lines of tests", 50_800),
+    ("lines of the page's scripts", 3_600),
+    ("lines of tests", 50_850),
     ("lines of inline tests", 6_550),
     ("files of src", 576),
     ("functions over 40 lines in 10,000", 135),

@@ -88,11 +88,11 @@ fn a_ribbon_slides_from_its_word_to_its_place() {
         });
     });
     let letter = |harness: &Harness| {
-        let texts = harness.output().shapes.iter().filter_map(|clipped| match &clipped.shape {
+        let mut texts = harness.output().shapes.iter().filter_map(|clipped| match &clipped.shape {
             egui::Shape::Text(text) if text.galley.text().starts_with("q ") => Some(text.pos.x),
             _ => None,
         });
-        texts.into_iter().next_back().expect("a query")
+        texts.next_back().expect("a query")
     };
     let first = letter(&harness);
     harness.run_steps(30);

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use attune_engine::quantity::{Quantity, StagePoint};
 pub use attune_ui::actions::focus::stage_id;
-
 use attune_ui::theme::{self, Palette, QUIET, size};
 pub use attune_ui::ui_state::search::Hit;
 use attune_ui::ui_state::{Highlight, PanelView, Walk};

@@ -6,7 +6,6 @@ use std::sync::LazyLock;
 
 use attune_engine::numerics::vectors::norm;
 use attune_engine::quantity::Quantity;
-
 use attune_ui::theme::{GROUPS, Palette, QUIET, Role, weight_line};
 use attune_ui::ui_state::search::{Emphasis, Visibility};
 use attune_ui::ui_state::walk::ease;
@@ -332,11 +331,6 @@ fn word_point(
     Instance { start: at, end: at, color, size, kind }
 }
 
-/// Returns the group whose hue a token takes: that of the end that it reaches, unless it has a colour of its own.
-fn goal(token: &TokenPoint) -> Option<usize> {
-    token.reaches.filter(|_| token.group.is_none())
-}
-
 /// Returns how much of its goal's hue a point has at a time, as the shader's `arrival`.
 pub fn arrival(time: f32) -> f32 {
     let share = ((time - ARRIVAL.0) / (ARRIVAL.1 - ARRIVAL.0)).clamp(0.0, 1.0);
@@ -352,7 +346,7 @@ fn token_point(model: &StageModel, token: &TokenPoint, emphasis: &Emphasis, pale
     let shown = emphasis.token(token.position);
     let color = shade(palette, palette.token(token.group), shown, emphasis);
     let (start, end) = (scaled(model, token.start), scaled(model, token.end));
-    let goal = goal(token).filter(|_| shown != Visibility::Faded);
+    let goal = token.goal().filter(|_| shown != Visibility::Faded);
     let point = Instance { start, end, color, size: token_radius(shown), kind: DISC }.towards(goal);
     if shown == Visibility::Faded { point } else { point.clear() }
 }
@@ -458,13 +452,13 @@ pub fn of_moves(model: &StageModel, emphasis: &Emphasis, palette: &Palette) -> V
     let has_drops = !emphasis.is_of_step() && !model.tokens.iter().all(|token| token.is_part || is_lit(token));
     let lit = || model.tokens.iter().filter(|token| is_lit(token));
     let drops = lit().filter(|_| has_drops).map(|token| from_to(token, DROP_FAINTNESS, DROP_WIDTH, DROP));
-    let arrows = lit().map(|token| match goal(token) {
+    let arrows = lit().map(|token| match token.goal() {
         Some(group) => from_to(token, 0.0, GOAL_WIDTH, ARROW).towards(Some(group)).clear(),
         None => from_to(token, 0.0, ARROW_WIDTH, ARROW).clear(),
     });
     let trails = lit().filter_map(|token| {
         let trail = from_to(token, 1.0 - TRAIL_STRENGTH, TRAIL_WIDTH, TRAIL);
-        Some(trail.towards(Some(goal(token)?)).clear())
+        Some(trail.towards(Some(token.goal()?)).clear())
     });
     drops.chain(trails).chain(arrows).filter(Instance::has_place).collect()
 }

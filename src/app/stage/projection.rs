@@ -125,8 +125,7 @@ impl<'a> ProjectedScene<'a> {
     /// Returns the colour of a token, which takes the hue of the group that it reaches on its arrival, as the shader does.
     fn token_color(&self, token: &TokenPoint) -> Color32 {
         let own = self.palette.token(token.group);
-        let goal = token.reaches.filter(|_| token.group.is_none());
-        goal.map_or(own, |goal| own.lerp_to_gamma(self.palette.group(goal), arrival(self.time)))
+        token.goal().map_or(own, |goal| own.lerp_to_gamma(self.palette.group(goal), arrival(self.time)))
     }
 
     /// Returns the point on the screen, or `None` if it is hidden or behind the camera.

@@ -1,7 +1,7 @@
 //! The learner's profile, saved beside the work on lessons: progress in the course, and the window's settings.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::SystemTime;
 
 use attune_core::kernel::snapshot::Snapshot;
@@ -77,6 +77,8 @@ impl WindowSettings {
 pub struct Profile {
     course: Option<Mutex<Saver<Course>>>,
     settings: Option<Mutex<Saver<WindowSettings>>>,
+    /// The snapshot from which progress was put last: most frames have no new one.
+    last_snapshot: Weak<Snapshot>,
     /// The progress in the open lesson that was put last.
     last_course: Option<Course>,
     last_settings: Option<WindowSettings>,
@@ -88,11 +90,16 @@ impl Profile {
         let course = home.map(|home| Mutex::new(Saver::merging(home, &Key::named(COURSE), add, waker.hook())));
         let replace = |kept: &mut WindowSettings, new: &WindowSettings| kept.clone_from(new);
         let settings = home.map(|home| Mutex::new(Saver::merging(home, &Key::named(SETTINGS), replace, waker.hook())));
-        Self { course, settings, last_course: None, last_settings: None }
+        Self { course, settings, last_snapshot: Weak::new(), last_course: None, last_settings: None }
     }
 
     /// Puts the progress in the lesson, if it has changed.
-    pub fn put_course(&mut self, file: &Path, snapshot: &Snapshot, opened: SystemTime) {
+    pub fn put_course(&mut self, file: &Path, snapshot: &Arc<Snapshot>, opened: SystemTime) {
+        let this = Arc::downgrade(snapshot);
+        if self.last_snapshot.ptr_eq(&this) {
+            return;
+        }
+        self.last_snapshot = this;
         let course = Course::of(file, snapshot, opened, SystemTime::now());
         if let Some(news) = course.since(self.last_course.as_ref().unwrap_or(&Course::default())) {
             self.last_course = Some(course);
@@ -109,7 +116,7 @@ impl Profile {
 
     /// Forgets the last progress, because another lesson is open.
     pub fn forget_last(&mut self) {
-        self.last_course = None;
+        (self.last_snapshot, self.last_course) = (Weak::new(), None);
     }
 
     fn put_settings(&mut self, settings: WindowSettings) {

@@ -164,6 +164,11 @@ pub struct TokenPoint {
 }
 
 impl TokenPoint {
+    /// Returns the group whose hue the point takes: that of the end that it reaches, unless it has a colour of its own.
+    pub fn goal(&self) -> Option<usize> {
+        self.reaches.filter(|_| self.group.is_none())
+    }
+
     /// Returns a whole word that moves from one position to another and belongs to no vocabulary.
     pub fn moving(text: String, position: usize, start: [f32; 3], end: [f32; 3]) -> Self {
         Self {

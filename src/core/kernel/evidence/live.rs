@@ -149,12 +149,7 @@ impl LiveMap {
         if self.other.is_none() {
             return Err("a path brings values of a second sentence, so it needs one".to_owned());
         }
-        let heads = evidence.model.architecture.heads();
-        if head >= heads {
-            return Err(format!("there is no head {}; there are {heads}", head.saturating_add(1)));
-        }
-        let (block, _, own) = evidence.model.architecture.head(head);
-        let at = (block, own);
+        let at @ (block, own) = evidence.counted_head(head)?;
         let senders = evidence.senders(Receiver::Head { block, head: own, part: Projected::Query });
         if senders.is_empty() {
             return Err("no head is before those of the first layer, so no path goes into them".to_owned());

@@ -224,6 +224,19 @@ impl<'a> Evidence<'a> {
     }
 
     /// Checks that there is a head, and returns it.
+    /// Returns the block and the number there of a head that is counted over all blocks.
+    ///
+    /// # Errors
+    /// In words for the learner, if there is no such head.
+    pub(crate) fn counted_head(&self, head: usize) -> Result<(usize, usize), String> {
+        let (architecture, heads) = (&self.model.architecture, self.model.architecture.heads());
+        if head >= heads {
+            return Err(format!("there is no head {}; there are {heads}", head.saturating_add(1)));
+        }
+        let (block, _, own) = architecture.head(head);
+        Ok((block, own))
+    }
+
     fn head(&self, (block, head): (usize, usize)) -> Result<(usize, usize), String> {
         let blocks = &self.model.architecture.blocks;
         let Some(config) = blocks.get(block) else {

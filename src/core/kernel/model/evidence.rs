@@ -118,19 +118,15 @@ impl LessonModel {
     /// In words for the learner, if the model cannot be asked, or there is no such head.
     pub(super) fn start_tables(&self, head: usize) -> Result<(), String> {
         let evidence = self.evidence()?;
-        let architecture = &evidence.model.architecture;
-        with_one_sentence(architecture)?;
-        if head >= architecture.heads() {
-            return Err(format!("there is no head {}; there are {}", head.saturating_add(1), architecture.heads()));
-        }
-        let (block, _, own) = architecture.head(head);
+        with_one_sentence(&evidence.model.architecture)?;
+        let place = evidence.counted_head(head)?;
         let mut words: Vec<(String, usize)> = Vec::new();
         for token in self.pass.frame().tokens() {
             let row = token.word.filter(|row| words.iter().all(|(_, other)| other != row));
             words.extend(row.map(|row| (token.text.clone(), row)));
         }
         let work = move |evidence: Evidence<'_>, progressed: Progressed<'_>| {
-            let tables = evidence.tables_of_rows(&[(block, own)], &words, progressed)?;
+            let tables = evidence.tables_of_rows(&[place], &words, progressed)?;
             Ok(ShownTables { head, tables })
         };
         *self.cache.tables.borrow_mut() = Some(Job::begin(self.subject(), self.own_model(), work));

@@ -7,6 +7,7 @@ use attune_core::kernel::command::SentenceCommand;
 use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_core::lesson;
 use attune_core::lesson::panels::PanelName;
+use attune_engine::numerics::model::Tower;
 use attune_engine::quantity::{Entry, Quantity, StagePoint};
 use attune_view::explain::Explanation;
 use attune_view::explain::path::{ArrowParts, PathModel};
@@ -18,7 +19,7 @@ use attune_view::sheet::Chosen;
 use attune_view::view_model::ModelBeside;
 use attune_view::view_model::Models;
 use attune_view::view_model::attention::{AttentionMaps, Reading};
-use attune_view::view_model::compare::{CompareModel, TwoModels};
+use attune_view::view_model::compare::CompareModel;
 use attune_view::view_model::grid::{PatchMap, PatchPicture};
 use attune_view::view_model::heads::{AllHeadsModel, HeadMeasure};
 use attune_view::view_model::meaning::NeighboursModel;
@@ -27,6 +28,7 @@ use attune_view::view_model::pieces::WordArcs;
 use attune_view::view_model::recorded::RecordingModel;
 use attune_view::view_model::sentence_arcs::SentenceArcs;
 use attune_view::view_model::stage::StageModel;
+use attune_view::view_model::two_models::TwoModels;
 use serde_json::Value;
 
 use crate::common::close::{Tolerance, assert_close_beside};
@@ -353,14 +355,29 @@ fn a_recorded_model_is_equal_to_itself_beside_it() {
     file::write(&model, &mut std::fs::File::create(&path).expect("a file")).expect("it is written");
     let recorded = kernel_of(&path).snapshot();
     let compared = TwoModels::of(&recorded, &ModelBeside(model)).expect("both are ready");
-    assert_eq!((compared.refusal, compared.words.is_empty()), (None, false), "{:?}", compared.notes);
-    for word in &compared.words {
+    assert_eq!((compared.refusal, compared.sides.len()), (None, 1), "{:?}", compared.notes);
+    let [side] = &compared.sides[..] else { panic!("one side") };
+    for word in &side.words {
         assert_eq!(word.of[0].looks_at.as_ref().map(|of| &of.0), word.of[1].looks_at.as_ref().map(|of| &of.0));
         assert_close_beside(1.0, &word.label, word.attention.expect("a cosine"), 1.0, Tolerance::SINGLE_SUMS);
     }
-    for (layer, row) in compared.similarity.iter().enumerate() {
+    for (layer, row) in side.similarity.iter().enumerate() {
         let alike = row[layer].expect("a similarity");
         assert_close_beside(1.0, layer.to_string(), alike, 1.0, Tolerance::SINGLE_SUMS);
+    }
+}
+
+/// A recording has no text of its source, so its tokens are compared as they are.
+#[test]
+fn a_recorded_translator_is_equal_to_itself_on_both_sides() {
+    let recorded = kernel("t5").snapshot();
+    let compared = TwoModels::of(&recorded, &ModelBeside(Arc::new(recorded.clone()))).expect("both are ready");
+    assert_eq!((compared.refusal, compared.sides.len()), (None, 2), "{:?}", compared.notes);
+    let model = recorded.model.as_ref().expect("a model");
+    for (side, tower) in compared.sides.iter().zip([Tower::Source, Tower::Sentence]) {
+        assert_eq!(side.words.len(), model.sentence.tokens_of(tower).len(), "{:?}", side.title);
+        assert!(side.words.iter().all(|word| word.of[0] == word.of[1]));
+        assert!(side.similarity.iter().enumerate().all(|(layer, row)| row[layer].is_none_or(|alike| alike > 0.999)));
     }
 }
 

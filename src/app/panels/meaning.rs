@@ -16,7 +16,7 @@ use attune_ui::widgets::plot::sketch_ui;
 use attune_ui::widgets::sentence_field::{SentenceChange, SentenceField, SentenceFieldState, sentence_field_ui};
 use attune_ui::widgets::traced::ask_on;
 use attune_view::view_model::capitalised;
-use attune_view::view_model::compare::{CompareModel, NearOutput, PairModel, TwoModels, WordInModel, WordOfBoth};
+use attune_view::view_model::compare::{CompareModel, NearOutput, PairModel};
 use attune_view::view_model::meaning::{
     LayerNeighbours, NearExpression, NearWord, NeighboursModel, SensesModel, list_with, written_at,
 };
@@ -24,6 +24,7 @@ use attune_view::view_model::number;
 use attune_view::view_model::saved_view::{MeaningView, SavedView};
 use attune_view::view_model::sentences::SentencesModel;
 use attune_view::view_model::spaces::TwoSpaces;
+use attune_view::view_model::two_models::{SideOfBoth, TwoModels, WordInModel, WordOfBoth};
 use egui::{
     Align, Align2, Button, CornerRadius, Grid, Label, Layout, Painter, Rect, RichText, ScrollArea, Sense, TextEdit, Ui,
     WidgetInfo, WidgetType, vec2,
@@ -468,10 +469,10 @@ fn near_row_ui(ui: &mut Ui, label: &str, near: &NearOutput, hover: &mut Hover) {
     }
 }
 
-/// The cell of the map that the arrow keys have led to.
+/// The cells of the maps that the arrow keys have led to: of the sentence, and of the targets.
 #[derive(Default)]
 pub struct TwoModelsUiState {
-    cursor: (usize, usize),
+    cursors: [(usize, usize); 2],
 }
 
 /// Offers models to compare with, while there is none beside this one.
@@ -535,17 +536,35 @@ fn two_models_ui(ui: &mut Ui, model: &TwoModels, state: &mut TwoModelsUiState, s
         for note in &model.notes {
             ui.add(Label::new(RichText::new(note).weak()).wrap());
         }
-        if let Some(word) = model.chosen(selection.query) {
+        if let Some(targets) = &model.targets {
             ui.add_space(size::GAP_TIGHT);
-            word_ui(ui, word, &model.names);
+            targets_ui(ui, targets, &model.names);
         }
-        if !model.words.is_empty() {
+        for (number, (side, cursor)) in model.sides.iter().zip(&mut state.cursors).enumerate() {
+            if let Some(title) = side.title {
+                ui.add_space(size::GAP);
+                ui.label(RichText::new(title).font(theme::strong(size::READING)));
+            }
+            if let Some(word) = model.chosen(number, selection.query) {
+                ui.add_space(size::GAP_TIGHT);
+                word_ui(ui, word, &model.names);
+            }
             ui.add_space(size::GAP);
-            pictures_ui(ui, model);
+            pictures_ui(ui, side, &model.names);
+            if !side.similarity.is_empty() {
+                ui.add_space(size::GAP);
+                ui.push_id(number, |ui| similarity_ui(ui, side, &model.names, cursor));
+            }
         }
-        if !model.similarity.is_empty() {
-            ui.add_space(size::GAP);
-            similarity_ui(ui, model, state);
+    });
+}
+
+/// Draws what both models have written from the sentence, or read as its target.
+fn targets_ui(ui: &mut Ui, targets: &[String; 2], names: &[String; 2]) {
+    ui.columns(2, |columns| {
+        for ((ui, name), target) in columns.iter_mut().zip(names).zip(targets) {
+            ui.add(Label::new(RichText::new(name).weak()).truncate());
+            ui.add(Label::new(target).wrap());
         }
     });
 }
@@ -563,8 +582,8 @@ fn word_ui(ui: &mut Ui, word: &WordOfBoth, names: &[String; 2]) {
             if let Some((other, weight)) = looks_at {
                 let hint =
                     "Of the other words that both models read, the one that gets the most attention from this word, \
-                     by the mean weight α over all heads of all layers. Special tokens are left out, although they \
-                     often get more";
+                     by the mean weight α over all heads of all layers; for a word of a target, the word of the source, \
+                     over all heads of cross-attention. Special tokens are left out, although they often get more";
                 ui.add(Label::new(format!("looks at {other} ({weight:.2})")).truncate()).on_hover_text(hint);
             }
         }
@@ -576,14 +595,14 @@ fn word_ui(ui: &mut Ui, word: &WordOfBoth, names: &[String; 2]) {
 }
 
 /// Draws the paths of the words in both models, each picture in its own axes.
-fn pictures_ui(ui: &mut Ui, model: &TwoModels) {
+fn pictures_ui(ui: &mut Ui, side: &SideOfBoth, names: &[String; 2]) {
     /// Height, as a share of the width.
     const HEIGHT: f32 = 0.8;
     let palette = Palette::of(ui.visuals().dark_mode);
     ui.label(RichText::new("Before and after the layers").font(theme::strong(size::BODY)))
         .on_hover_text(TwoModels::WAYS);
     ui.columns(2, |columns| {
-        for ((ui, name), picture) in columns.iter_mut().zip(&model.names).zip(&model.pictures) {
+        for ((ui, name), picture) in columns.iter_mut().zip(names).zip(&side.pictures) {
             ui.add(Label::new(RichText::new(name).weak()).truncate());
             let width = ui.available_width();
             let (rect, response) = ui.allocate_exact_size(vec2(width, width * HEIGHT), Sense::hover());
@@ -598,49 +617,49 @@ fn pictures_ui(ui: &mut Ui, model: &TwoModels) {
 }
 
 /// Draws a map of all pairs of layers: the more similar, the darker.
-fn similarity_ui(ui: &mut Ui, model: &TwoModels, state: &mut TwoModelsUiState) {
+fn similarity_ui(ui: &mut Ui, side: &SideOfBoth, names: &[String; 2], cursor: &mut (usize, usize)) {
     const SIDE: (f32, f32) = (12.0, 26.0);
     const GUTTER: f32 = 22.0;
     let palette = Palette::of(ui.visuals().dark_mode);
     ui.label(RichText::new("Layers").font(theme::strong(size::BODY))).on_hover_text(TwoModels::SIMILARITY);
-    let (rows, cols) = (model.similarity.len(), model.similarity[0].len());
-    let side = ((ui.available_width() - GUTTER) / cols as f32).floor().clamp(SIDE.0, SIDE.1);
-    let whole = vec2(GUTTER + cols as f32 * side, GUTTER + rows as f32 * side);
+    let (rows, cols) = (side.similarity.len(), side.similarity[0].len());
+    let wide = ((ui.available_width() - GUTTER) / cols as f32).floor().clamp(SIDE.0, SIDE.1);
+    let whole = vec2(GUTTER + cols as f32 * wide, GUTTER + rows as f32 * wide);
     let (rect, response) = ui.allocate_exact_size(whole, Sense::click());
-    let heat = Heat { origin: rect.min + vec2(GUTTER, GUTTER), cell: vec2(side, side), rows, cols };
+    let heat = Heat { origin: rect.min + vec2(GUTTER, GUTTER), cell: vec2(wide, wide), rows, cols };
     if response.clicked() {
         response.request_focus();
-        state.cursor = response.interact_pointer_pos().and_then(|at| heat.at(at)).unwrap_or(state.cursor);
+        *cursor = response.interact_pointer_pos().and_then(|at| heat.at(at)).unwrap_or(*cursor);
     }
-    state.cursor = (state.cursor.0.min(rows - 1), state.cursor.1.min(cols - 1));
+    *cursor = (cursor.0.min(rows - 1), cursor.1.min(cols - 1));
     if response.has_focus() {
-        state.cursor = led_by_arrows(ui, &response, state.cursor, rows, cols);
+        *cursor = led_by_arrows(ui, &response, *cursor, rows, cols);
     }
     let said = |(row, col): (usize, usize)| {
         let alike =
-            model.similarity[row][col].map_or_else(|| "nothing to compare".to_owned(), |alike| format!("{alike:.2}"));
+            side.similarity[row][col].map_or_else(|| "nothing to compare".to_owned(), |alike| format!("{alike:.2}"));
         format!("Layer {row} of this model, layer {col} of the other: {alike}")
     };
-    let name = format!("How similar the layers are. {}", said(state.cursor));
+    let name = format!("How similar the layers are. {}", said(*cursor));
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Image, true, &name));
-    paint_similarity(ui.painter(), &heat, model, palette);
+    paint_similarity(ui.painter(), &heat, side, palette);
     if response.has_focus() {
         let stroke = egui::Stroke::new(size::OUTLINE, palette.ink);
-        ui.painter().rect_stroke(heat.cell_rect(state.cursor.0, state.cursor.1), 0.0, stroke, egui::StrokeKind::Inside);
+        ui.painter().rect_stroke(heat.cell_rect(cursor.0, cursor.1), 0.0, stroke, egui::StrokeKind::Inside);
     }
     let under = response.hover_pos().and_then(|at| heat.at(at));
-    let [here, other] = &model.names;
+    let [here, other] = names;
     let response = response.on_hover_text_at_pointer(match under {
         Some(cell) => said(cell),
         None => format!("Rows: layers of {here}. Columns: layers of {other}. Layer 0 stands for the embeddings"),
     });
-    ui.weak(if response.has_focus() { said(state.cursor) } else { model.said.clone().unwrap_or_default() });
+    ui.weak(if response.has_focus() { said(*cursor) } else { side.said.clone().unwrap_or_default() });
     ui.add(Label::new(RichText::new(TwoModels::SIMILARITY).weak()).wrap());
 }
 
 /// Paints the shades and the numbers of the layers.
-fn paint_similarity(painter: &Painter, heat: &Heat, model: &TwoModels, palette: &Palette) {
-    for (row, line) in model.similarity.iter().enumerate() {
+fn paint_similarity(painter: &Painter, heat: &Heat, side: &SideOfBoth, palette: &Palette) {
+    for (row, line) in side.similarity.iter().enumerate() {
         for (col, alike) in line.iter().enumerate() {
             let share = alike.unwrap_or(0.0).clamp(0.0, 1.0) as f32;
             let fill = palette.raised.lerp_to_gamma(palette.accent, share);

@@ -255,9 +255,11 @@ impl OtherModel {
 pub fn follow_beside(other: Option<ResMut<OtherModel>>, mut models: ResMut<LatestModels>) {
     let Some(mut other) = other else { return };
     let latest = other.worker.latest();
-    let shown = models.snapshot().and_then(|snapshot| snapshot.model.as_ref()).map(|model| model.sentence.written());
+    let shown = models.snapshot().and_then(|snapshot| snapshot.model.as_ref());
     // The kernel would refuse a sentence before it has a model.
-    if let Some(text) = shown.filter(|text| latest.model.is_some() && other.given.as_ref() != Some(text)) {
+    let both = shown.zip(latest.model.as_ref());
+    let text = both.map(|(shown, other)| shown.sentence.written_for(other.architecture.has_source()));
+    if let Some(text) = text.filter(|text| other.given.as_ref() != Some(text)) {
         other.worker.send(KernelCommand::Sentence(SentenceCommand::Set(text.clone())));
         other.given = Some(text);
     }

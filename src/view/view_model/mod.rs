@@ -38,6 +38,7 @@ pub mod spaces;
 pub mod stage;
 pub mod tensors;
 pub mod training;
+pub mod two_models;
 pub mod what_if;
 pub mod word_measures;
 mod wording;

@@ -17,6 +17,7 @@ use attune_engine::numerics::params::Parameters;
 use attune_engine::numerics::softmax::softmax_forward;
 use attune_engine::numerics::vectors::highest;
 use attune_engine::numerics::vectors::{Similarity, centroid};
+use attune_engine::pretrained::folder::PAIR;
 
 use crate::kernel::values::space::{Neighbours, StaticSpace};
 use crate::lesson::schema::{Lesson, Objective};
@@ -72,6 +73,15 @@ impl SentenceSnapshot {
     pub fn written(&self) -> String {
         let words = || self.chosen().iter().map(|token| token.text.as_str()).collect::<Vec<_>>().join(" ");
         self.text.as_ref().map_or_else(words, |pieces| pieces.text.clone())
+    }
+
+    /// Returns the learner's sentence for another model: with a target of the learner's own only if that model has one too.
+    pub fn written_for(&self, has_target: bool) -> String {
+        let written = self.written();
+        match written.split_once(PAIR) {
+            Some((source, _)) if self.source.is_some() && !has_target => source.trim().to_owned(),
+            _ => written,
+        }
     }
 
     /// Returns a word, given by its pieces, as it is written, or `None` for a piece that the tokenizer added.

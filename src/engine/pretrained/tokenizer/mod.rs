@@ -212,10 +212,15 @@ impl Tokenizer {
         format!("{}{}", if has_blank { " " } else { "" }, self.shown(id))
     }
 
+    /// Returns whether a piece is special, such as the one that ends a sentence.
+    pub fn is_special(&self, id: u32) -> bool {
+        self.special.contains(&id)
+    }
+
     /// Returns the text of pieces: BERT's words with spaces between them, GPT-2's bytes unchanged. Bytes that are not
     /// text become `U+FFFD`.
     pub fn decode(&self, ids: &[u32], special: SpecialTokens) -> String {
-        let is_special = |id: &u32| self.special.contains(id);
+        let is_special = |id: &u32| self.is_special(*id);
         let kept: Vec<u32> =
             ids.iter().filter(|id| special == SpecialTokens::Kept || !is_special(id)).copied().collect();
         if !matches!(&self.model, PieceModel::SentencePiece(model) if model.has_languages) {

@@ -10,6 +10,7 @@ use serde_json::Value;
 use crate::common::close::{Tolerance, is_each_close};
 use crate::common::folder::Folder;
 use crate::common::models::fixture;
+use crate::common::top::at;
 use crate::program::{attune, ended, said};
 
 /// The models of `tests/fixtures/pretrained` with two towers.
@@ -233,6 +234,41 @@ fn an_id_of_writing_beyond_the_table_is_refused() {
     let model = place.0.display().to_string();
     let why = "generation_config.json: found 99999 as forced_bos_token_id; expected an id from 0 to ";
     ended(said(&["trace", &model, "--ids", "5,6"]), 1, why);
+}
+
+/// What transformers writes from this source, greedily and with two beams; "is" is unknown to the model.
+#[test]
+fn a_cell_writes_with_its_own_model_or_that_of_a_folder() {
+    const GREEDY: &str = "lo kato la stampa granda granda granda granda granda granda granda granda granda ami";
+    const BEAMS: &str = "la sila granda lo kato grando ame";
+    let place = Folder::new("cell-writes");
+    let copy = place.join("translator");
+    fs::create_dir(&copy).expect("a folder");
+    for file in fs::read_dir(at("lessons/translator")).expect("files") {
+        let file = file.expect("a file");
+        fs::copy(file.path(), copy.join(file.file_name())).expect("a copy");
+    }
+    let check = |code: &str| {
+        let cell = format!("Code(id: \"write\", src: r#\"if {code} {{ throw \"another text\"; }}\"#)");
+        let lesson = format!(
+            "Lesson(id: \"x\", title: \"X\", seed: 1, model: Pretrained(\"./translator\"), \
+             sentences: [\"the cat sees the king\"], cells: [{cell}])"
+        );
+        fs::write(place.join("x.ron"), lesson).expect("a file");
+        said(&["check", &place.join("x.ron").display().to_string()])
+    };
+    for (beams, written) in [(1, GREEDY), (2, BEAMS)] {
+        for folder in ["", ", \"translator\""] {
+            let (code, text) = check(&format!("write(\"the cat is big\", {beams}{folder}) != \"{written}\""));
+            assert_eq!(code, Some(0), "{beams} beams{folder}: {text}");
+        }
+    }
+    let (_, text) = check("write(\"the cat is big\", 0) != \"\"");
+    assert!(text.contains("a search has from 1 to 8 beams"), "{text}");
+    // A head of another model's pass is off as in one's own.
+    let own = "forward(\"the cat saw the king\", [20, 21]).Z[0][5]";
+    let (code, text) = check(&format!("{own} != {}", own.replace("])", "], \"translator\")")));
+    assert_eq!(code, Some(0), "{text}");
 }
 
 #[test]

@@ -45,6 +45,12 @@ const WRITTEN_MIN: usize = 20;
 /// ... and number of words for each word of the source: translations are rarely longer.
 const WRITTEN_OF_EACH: f64 = 1.5;
 
+/// Returns the number of words that a model writes at most from a source of `source` words, if no word ends the target.
+pub fn words_max(model: &AttentionModel<f32>, source: usize) -> usize {
+    let most = pieces_max(&model.architecture, model.classes.count()).saturating_sub(1);
+    WRITTEN_MIN.max((source as f64 * WRITTEN_OF_EACH).ceil() as usize).min(most)
+}
+
 impl Targets {
     /// Returns what makes the targets of a lesson; `None` if sentences are not sources.
     pub fn of(
@@ -90,8 +96,7 @@ impl Targets {
                 Target::of_words(std::iter::once(None).chain(before).collect(), false)
             }
             Self::ByModel { model, parameters } => {
-                let most = pieces_max(&model.architecture, model.classes.count()).saturating_sub(1);
-                let count = WRITTEN_MIN.max((source.len() as f64 * WRITTEN_OF_EACH).ceil() as usize).min(most);
+                let count = words_max(model, source.len());
                 // Greedy choices draw nothing.
                 let mut generator = stream(0, Stream::Generation);
                 let written =

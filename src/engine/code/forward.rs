@@ -1,5 +1,5 @@
-//! The functions that use the model: `forward` runs it on a sentence and returns a value that cells read, and `rate`
-//! counts the right answers to many sentences; `vectors` and `neighbours` read the static vectors of any words, or those
+//! The functions that use the model: `forward` runs it on a sentence and returns a value that cells read, `rate` counts the
+//! right answers to many sentences, and `write` goes on writing; `vectors` and `neighbours` read the static vectors of any words, or those
 //! of a file next to the lesson.
 
 use std::sync::Arc;
@@ -19,6 +19,7 @@ use crate::vectors::{Vectors, unknown};
 
 /// Names of the functions.
 pub const RATE: &str = "rate";
+pub const WRITE: &str = "write";
 pub const VECTORS: &str = "vectors";
 pub const NEIGHBOURS: &str = "neighbours";
 
@@ -43,6 +44,32 @@ pub(super) fn register(engine: &mut Engine, budget: &Budget, model: Option<&Runn
     engine.register_fn(FORWARD, move |sentence: ImmutableString, name: ImmutableString| -> Answer<CodePass> {
         Ok(of.pass_of(&*of.beside(FORWARD, &name)?, &sentence, &without(Vec::new()))?)
     });
+    let of = access.clone();
+    engine.register_fn(
+        FORWARD,
+        move |sentence: ImmutableString, off: Array, name: ImmutableString| -> Answer<CodePass> {
+            Ok(of.pass_of(&*of.beside(FORWARD, &name)?, &sentence, &without(heads(&off)?))?)
+        },
+    );
+    let of = access.clone();
+    engine.register_fn(
+        FORWARD,
+        move |sentence: ImmutableString, only: Map, name: ImmutableString| -> Answer<CodePass> {
+            let changes = PassChanges::Only(Box::new(changes::read(&only)?));
+            Ok(of.pass_of(&*of.beside(FORWARD, &name)?, &sentence, &changes)?)
+        },
+    );
+    let of = access.clone();
+    engine.register_fn(WRITE, move |sentence: ImmutableString, beams: INT| -> Answer<ImmutableString> {
+        Ok(of.write(of.model(WRITE)?, &sentence, beams)?)
+    });
+    let of = access.clone();
+    engine.register_fn(
+        WRITE,
+        move |sentence: ImmutableString, beams: INT, name: ImmutableString| -> Answer<ImmutableString> {
+            Ok(of.write(&*of.beside(WRITE, &name)?, &sentence, beams)?)
+        },
+    );
     let of = access.clone();
     engine.register_fn(RATE, move |texts: Array| -> Answer<f64> { Ok(of.rate(of.model(RATE)?, &texts, None)?) });
     let of = access.clone();
@@ -115,6 +142,14 @@ impl ModelAccess {
         // A pass of a large model takes seconds.
         self.budget.check()?;
         Ok(pass)
+    }
+
+    fn write(&self, model: &dyn Forward, sentence: &str, beams: INT) -> Result<ImmutableString, Fault> {
+        let charge = |multiplications| self.budget.work(multiplications);
+        let written = model.write(sentence, count(WRITE, beams)?, &charge)?;
+        self.budget.check()?;
+        self.budget.pay(written.len())?;
+        Ok(written.into())
     }
 
     /// Returns the share of texts that a model answers right, each at the word with this number.

@@ -48,7 +48,7 @@ pub use crate::code::functions::{Help, REFERENCE, help};
 pub use changes::FORWARD;
 pub use explain::names;
 pub use fault::{Fault, LineColumn};
-pub use forward::{NEIGHBOURS, RATE, VECTORS};
+pub use forward::{NEIGHBOURS, RATE, VECTORS, WRITE};
 pub use model::{Charge, CodePass, Forward, OnlyChanges, PassChanges, PassTensors, RunnableModel};
 pub use names::Names;
 pub use scope::{Functions, Given, Scope};

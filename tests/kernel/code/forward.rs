@@ -37,6 +37,11 @@ impl Forward for Counter {
         Ok(Tensor::new(axes, vec![words.len() as f64; 2 * words.len()]))
     }
 
+    fn write(&self, sentence: &str, beams: usize, charge: Charge<'_>) -> Result<String, Fault> {
+        charge(WORK)?;
+        Ok(vec![sentence; beams].join(" "))
+    }
+
     fn beside(&self, name: &str) -> Result<Arc<dyn Forward>, Fault> {
         if name == "other" { Ok(Arc::new(Self)) } else { Err(Fault::new(format!("the model {name:?}: there is none"))) }
     }
@@ -99,6 +104,18 @@ fn a_rate_is_the_share_of_right_answers() {
     assert_eq!(number(r#"rate([["the bank bank", "the", "river"], ["the bank", "the", "bank"]])"#), 0.5);
     assert_eq!(number(r#"rate([["the", "the"]], "other")"#), 1.0);
     assert_eq!(number(r#"forward("the bank", "other").A[0]"#), 8.0);
+}
+
+#[test]
+fn another_model_is_asked_with_changes_and_writes() {
+    assert_eq!(number(r#"forward("the bank", [0, 2], "other").Q[0]"#), 2.0);
+    assert_eq!(number(r#"forward("the bank", #{ off: [3] }, "other").Q[0]"#), 1.0);
+    let text = |code: &str| cell(code).outputs;
+    assert_eq!(text(r#"write("the", 2)"#), [Output::Text("the the".into())]);
+    assert_eq!(text(r#"write("bank", 1, "other")"#), [Output::Text("bank".into())]);
+    assert_eq!(fault(r#"write("the", -1)"#), "1:1: write: -1 is not a count");
+    let dear = fault(&format!("for i in 0..5 {{ {} }}", r#"write("the", 1);"#));
+    assert!(dear.contains("work"), "{dear}");
 }
 
 #[test]

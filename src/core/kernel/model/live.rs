@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use attune_engine::code::budget::RUN_PRODUCTS_MAX;
 use attune_engine::code::{
     Axis, Charge, CodePass, FORWARD, Fault, Forward, Labels, NEIGHBOURS, OnlyChanges, PassChanges, PassTensors,
-    RunnableModel, Shape, Tensor, VECTORS, Variable,
+    RunnableModel, Shape, Tensor, VECTORS, Variable, WRITE,
 };
 use attune_engine::messages::nearest;
 use attune_engine::numerics::attention::{HeadMode, Mask};
@@ -15,8 +15,10 @@ use attune_engine::numerics::evidence::corpus::HeadTowers;
 use attune_engine::numerics::evidence::maps::{Change, Setting};
 use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::model::cost::forward_multiplications;
+use attune_engine::numerics::model::generate::NextWordChoice;
 use attune_engine::numerics::model::{Activations, AttentionModel};
 use attune_engine::numerics::params::Parameters;
+use attune_engine::numerics::rng::{Stream, stream};
 use attune_engine::numerics::table::{Table, TableRef};
 use attune_engine::numerics::vectors::{cosine, highest};
 use attune_engine::quantity::Quantity;
@@ -33,9 +35,9 @@ use crate::kernel::sentence_pass::interventions::{
 };
 use crate::kernel::sentence_pass::passes::Passes;
 use crate::kernel::sentence_pass::sentence::{Sentence, SentenceFrame};
-use crate::kernel::targets::Targets;
+use crate::kernel::targets::{Targets, words_max};
 use crate::kernel::training::stop::Stopped;
-use crate::kernel::values::sentence::{Answers, answers, token_labels};
+use crate::kernel::values::sentence::{Answers, answers, cannot_generate_words, check_generates, token_labels};
 use crate::kernel::values::space::StaticSpace;
 use crate::lesson::Lesson;
 use crate::lesson::vector_files::open_for_code;
@@ -586,6 +588,26 @@ impl Forward for Runner {
         let found = self.table().gathered(rows.into_iter());
         let axes = vec![Axis::labelled(words.into()), Axis::plain(found.cols())];
         Ok(Tensor::new(axes, found.flat().iter().map(|&x| f64::from(x)).collect()))
+    }
+
+    fn write(&self, sentence: &str, beams: usize, charge: Charge<'_>) -> Result<String, Fault> {
+        let refused = |why: String| Fault::new(format!("{WRITE}: {why}"));
+        check_generates(&self.lesson.model.objective).map_err(refused)?;
+        let read = Sentence::read(sentence, &self.lesson, &self.words).map_err(refused)?;
+        let (prompt, source) = read.begun(self.targets.is_some());
+        let most = words_max(&self.network, source.map_or(0, <[usize]>::len));
+        let tokens = source.map_or(0, <[usize]>::len).max(prompt.len() + most);
+        let cost = forward_multiplications(&self.network.architecture, self.classes.len(), tokens, tokens) as u64;
+        charge(cost.saturating_mul(beams as u64))?;
+        let choice = if beams == 1 { NextWordChoice::Greedy } else { NextWordChoice::Beams(beams) };
+        // Neither choice draws anything.
+        let rng = &mut stream(0, Stream::Generation);
+        let words = self.network.generate(&self.parameters, &prompt, source, most, choice, rng);
+        let words = words.map_err(|why| refused(cannot_generate_words(why)))?;
+        Ok(match self.lesson.static_embedding.pretrained() {
+            Some(folder) => folder.decoded(&words.iter().map(|id| *id as u32).collect::<Vec<_>>()),
+            None => words.iter().map(|word| &*self.words[*word]).collect::<Vec<_>>().join(" "),
+        })
     }
 
     fn beside(&self, name: &str) -> Result<Arc<dyn Forward>, Fault> {

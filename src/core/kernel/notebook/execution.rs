@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use attune_engine::code::{
-    FORWARD, Fault, Functions, Given, NEIGHBOURS, Names, Output, RATE, VECTORS, Variable, names,
+    FORWARD, Fault, Functions, Given, NEIGHBOURS, Names, Output, RATE, VECTORS, Variable, WRITE, names,
 };
 
 use crate::kernel::notebook::document::{Behaviour, CellCode, CellId, Document, DocumentCell};
@@ -227,6 +227,7 @@ impl<'a> NamesInScope<'a> {
         let asked = [
             (FORWARD, Follows::Forward),
             (RATE, Follows::Forward),
+            (WRITE, Follows::Forward),
             (VECTORS, Follows::Space),
             (NEIGHBOURS, Follows::Space),
         ];

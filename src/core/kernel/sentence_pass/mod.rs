@@ -348,14 +348,9 @@ impl SentencePass {
         if let NextWordChoice::Sampled(sampling) = choice {
             check_temperature(sampling.temperature)?;
         }
-        let Sentence { words: chosen, target, .. } = &self.frame.sentence;
-        // A target of the learner's own goes on; what the model wrote is written again, with the weights in use.
-        let own =
-            target.iter().filter(|target| !target.is_written).flat_map(|target| target.words.iter().skip(1).flatten());
-        let own: Vec<usize> = own.copied().collect();
-        let (prompt, source) = if self.targets.is_some() { (&own, Some(&chosen[..])) } else { (chosen, None) };
+        let (prompt, source) = self.frame.sentence.begun(self.targets.is_some());
         let live = training.live();
-        let words = training.network().go_on(live, prompt, source, count, choice, &mut self.generator);
+        let words = training.network().go_on(live, &prompt, source, count, choice, &mut self.generator);
         self.written = Some(WrittenWords { words: words.map_err(cannot_generate_words)?, choice, by: live.clone() });
         Ok(())
     }

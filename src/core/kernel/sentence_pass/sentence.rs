@@ -62,6 +62,16 @@ impl Sentence {
         self.target.as_deref().filter(|target| !target.is_written)
     }
 
+    /// Returns the words behind which the model goes on, and the source if sentences are sources. A target of the
+    /// learner's own goes on; what the model wrote is written again, with the weights in use.
+    pub fn begun(&self, is_source: bool) -> (Vec<usize>, Option<&[usize]>) {
+        if !is_source {
+            return (self.words.clone(), None);
+        }
+        let own = self.own_target().into_iter().flat_map(|target| target.words.iter().skip(1).flatten());
+        (own.copied().collect(), Some(&self.words))
+    }
+
     /// Returns the sequence that the model reads, and the source, if there is one. Free generation by the model is a
     /// [`SentenceCommand::Generate`](crate::kernel::command::SentenceCommand::Generate).
     fn sequences(&self, target: Option<&Target>) -> (Sequences, Option<Sequences>) {

@@ -111,7 +111,8 @@ const TOO_LARGE: &str = "attune opens only models within these bounds";
 
 /// Returns the refusal of a size out of its bounds.
 fn too_large(size: usize, name: &str, key: &str, most: usize) -> Refusal {
-    Refusal::new(format!("{size} as {name} ({key})"), format!("1 to {most}"), TOO_LARGE)
+    let expected = if most == usize::MAX { "at least 1".to_owned() } else { format!("1 to {most}") };
+    Refusal::new(format!("{size} as {name} ({key})"), expected, TOO_LARGE)
 }
 
 /// Returns the refusal of more bytes or items than attune reads.

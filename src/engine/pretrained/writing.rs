@@ -19,7 +19,7 @@ const GENERATION_BYTES_MAX: u64 = 1 << 20;
 
 /// One id, or several.
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected an id from 0 on, or a list of ids")]
 enum Ids {
     One(usize),
     Several(Vec<usize>),

@@ -116,6 +116,15 @@ fn what_is_never_written_has_no_probability() {
     assert!(lens.layers[1].label.contains("self-attention") && lens.layers[2].label.contains("cross-attention"));
 }
 
+/// BART's tokenizer has a piece that hides words, but its decoder goes on writing.
+#[test]
+fn a_translator_is_asked_for_the_next_word_of_its_target() {
+    for name in TRANSLATORS {
+        let asked = AnswersModel::of(&translator(name).snapshot(), None).expect("answers").question;
+        assert_eq!(asked, "Which word comes after each word of the sentence that the model writes?", "{name}");
+    }
+}
+
 #[test]
 fn source_and_target_stand_in_one_space() {
     for name in TRANSLATORS {

@@ -250,8 +250,10 @@ fn never(model: &ModelSnapshot, row: usize) -> Vec<String> {
 
 /// Returns the piece that hides a word, for a model that was trained on hidden words.
 fn hiding_piece(lesson: &Lesson) -> Option<&'static str> {
+    // A model that goes on writing may have such a piece, too: that of BART hides words of its source.
+    let goes_on = matches!(lesson.model.objective, Objective::NextWord | Objective::Sequence(_));
     match &lesson.static_embedding {
-        StaticEmbedding::Pretrained(model) if lesson.model.objective != Objective::NextWord => match model.absent {
+        StaticEmbedding::Pretrained(model) if !goes_on => match model.absent {
             Some(_) => Some(HIDDEN[0]),
             None => model.hidden().map(|(piece, _)| piece),
         },

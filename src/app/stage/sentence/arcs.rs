@@ -162,6 +162,10 @@ pub struct Plan {
     pub words: Vec<PlacedWord>,
     /// Height of the arcs above each row.
     pub rooms: Vec<f32>,
+    /// The width that is seen, the width of each row, and how far the widest has scrolled to the left.
+    seen: f32,
+    widths: Vec<f32>,
+    scrolled: f32,
 }
 
 impl Plan {
@@ -221,7 +225,7 @@ impl Plan {
             let above = if index == 0 { room.above } else { room.between };
             rooms.push(above);
             y += above;
-            // Of rows that scroll, all begin at the left, so that source and target are seen together.
+            // Of rows that scroll, all begin at the left.
             let mut x = (room.width - row_width(&row.widths, font)).max(0.0) / 2.0;
             for (position, width) in row.positions.iter().zip(&row.widths) {
                 let rect = Rect::from_min_size(Pos2::new(x, y), Vec2::new(*width, height));
@@ -230,7 +234,36 @@ impl Plan {
             }
             y += height;
         }
-        Self { size: Vec2::new(widest, y + room.below), font, words, rooms }
+        let widths = rows.iter().map(|row| row_width(&row.widths, font)).collect();
+        let size = Vec2::new(widest, y + room.below);
+        Self { size, font, words, rooms, seen: room.width, widths, scrolled: 0.0 }
+    }
+
+    /// Returns the plan scrolled by a distance, so that source and target are seen together: each row is scrolled by the same
+    /// share of what lies out of sight, and a row that fits stays where it is.
+    pub fn scrolled(&self, by: f32) -> Self {
+        let mut plan = Self { scrolled: by, ..self.clone() };
+        for word in &mut plan.words {
+            word.rect = word.rect.translate(Vec2::new(by * (1.0 - self.share(word.row)), 0.0));
+        }
+        plan
+    }
+
+    /// Returns how far a row scrolls when the widest one scrolls by 1.
+    fn share(&self, row: usize) -> f32 {
+        let hidden = self.size.x - self.seen;
+        if hidden > 0.0 { ((self.widths[row] - self.seen) / hidden).max(0.0) } else { 1.0 }
+    }
+
+    /// Returns the place to which the widest row scrolls if a word of this scrolled plan is to be in the middle.
+    pub fn sought(&self, word: &PlacedWord) -> Rect {
+        let share = self.share(word.row);
+        if share == 0.0 {
+            return word.rect;
+        }
+        let x = word.rect.center().x - self.scrolled * (1.0 - share);
+        let middle = (x - self.seen / 2.0) / share + self.seen / 2.0;
+        Rect::from_center_size(Pos2::new(middle, word.rect.center().y), word.rect.size())
     }
 
     pub fn place(&self, at: WordAt) -> Option<&PlacedWord> {
@@ -299,6 +332,30 @@ mod tests {
     }
 
     const LONG: &str = "apple launched a new phone while i was eating an apple";
+
+    /// Whatever is scrolled, each row shows the same share of its words, and a word that is looked for comes to the middle.
+    #[test]
+    fn source_and_target_scroll_together() {
+        let long = |word: &str, count| (0..count).map(|i| format!("{word}{i}")).collect::<Vec<_>>().join(" ");
+        for source in [long("source", 30), "nine two".to_owned(), long("source", 400)] {
+            let plan = plan(300.0, &source, &long("target", 120));
+            let hidden = plan.size.x - 300.0;
+            assert!(hidden > 0.0);
+            for part in [0.0, 0.3, 1.0] {
+                let scrolled = plan.scrolled(part * hidden);
+                for row in 0..2 {
+                    let seen = part * hidden..part * hidden + 300.0;
+                    let is_seen = |word: &&PlacedWord| word.row == row && seen.contains(&word.rect.center().x);
+                    assert!(scrolled.words.iter().any(|word| is_seen(&word)), "{source}, row {row}, {part}");
+                }
+                for word in scrolled.words.iter().filter(|word| plan.widths[word.row] > 300.0) {
+                    let by = scrolled.sought(word).center().x - 150.0;
+                    let there = plan.scrolled(by).place(word.at).expect("a word").rect.center().x - by;
+                    assert!((there - 150.0).abs() < 0.1, "{:?}: {there}", word.at);
+                }
+            }
+        }
+    }
 
     #[test]
     fn a_sentence_has_the_largest_type_that_fits_then_two_rows_then_it_scrolls() {

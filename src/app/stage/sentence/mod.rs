@@ -39,6 +39,8 @@ pub struct StripState {
     area: Option<Rect>,
     /// The place of the first word's line, from which the places of words are counted.
     origin: Option<Pos2>,
+    /// How far the line was scrolled to the left in the last frame.
+    scrolled: f32,
     pub direction: Direction,
     /// The chosen word of the source; the chosen word of the sentence is the query.
     pub source: Option<usize>,
@@ -66,6 +68,7 @@ pub struct StripOptions {
 }
 
 /// The strip, laid out.
+#[derive(Clone)]
 pub struct Strip<'a> {
     model: &'a SentenceArcs,
     plan: Plan,
@@ -157,7 +160,7 @@ impl<'a> Strip<'a> {
 
     /// Returns where the middle of a word was in the last frame, from the left.
     pub fn middle_of(&self, word: WordAt, state: &StripState) -> Option<f32> {
-        Some(state.origin?.x + self.plan.place(word)?.rect.center().x)
+        Some(state.origin?.x + self.plan.scrolled(state.scrolled).place(word)?.rect.center().x)
     }
 
     pub fn ui(&self, ui: &mut Ui, state: &mut StripState, view: &mut PanelView) {
@@ -184,10 +187,13 @@ impl<'a> Strip<'a> {
         let inner = below.shrink2(Vec2::new(size::GAP, 0.0));
         ui.scope_builder(UiBuilder::new().max_rect(inner), |ui| {
             if self.plan.size.x > inner.width() {
-                ScrollArea::horizontal()
-                    .id_salt("sentence")
-                    .show(ui, |ui| self.line_ui(ui, &ground, shown, state, view));
+                ScrollArea::horizontal().id_salt("sentence").show_viewport(ui, |ui, seen| {
+                    state.scrolled = seen.left();
+                    let strip = Self { plan: self.plan.scrolled(seen.left()), ..self.clone() };
+                    strip.line_ui(ui, &ground, shown, state, view);
+                });
             } else {
+                state.scrolled = 0.0;
                 self.line_ui(ui, &ground, shown, state, view);
             }
         });
@@ -398,9 +404,11 @@ impl<'a> Strip<'a> {
         let is_lit = view.highlight.lit.contains(&text.text);
         let look = WordLook { is_chosen, is_followed, is_lit, is_pointed };
         self.paint_word(ui.painter(), word.at, text, rect, look, palette);
-        if is_chosen && state.in_sight != Some(word.at) {
+        // While the walk is in the source, its word is looked for, and otherwise the chosen one.
+        let is_sought = state.followed.map_or(is_chosen, |followed| word.at == WordAt::in_source(followed));
+        if is_sought && state.in_sight != Some(word.at) {
             state.in_sight = Some(word.at);
-            ui.scroll_to_rect(rect, Some(Align::Center));
+            ui.scroll_to_rect(self.plan.sought(word).translate(origin.to_vec2()), Some(Align::Center));
         }
         if response.clicked() {
             choose(word.at, state, view.selection);

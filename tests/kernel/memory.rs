@@ -241,7 +241,7 @@ fn check_allocations(path: &str) {
     let lesson = Arc::new(attune_core::lesson::read(&at(path)).expect("the lesson is valid"));
     let mut embedding = SpaceTrainer::new(&lesson);
     while !embedding.advance(&lesson) {}
-    let space = embedding.finish(&lesson).expect("finite");
+    let (space, _) = embedding.finish(&lesson).expect("finite");
     let trainer = Trainer::new(&lesson, &space, embedding.examples());
     let (mut room, mut state) = (trainer.room(), trainer.start());
     let mut log = TrainingLog::new(state.parameters.specs().len());

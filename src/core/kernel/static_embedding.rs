@@ -161,7 +161,7 @@ impl SpaceTrainer {
     fn begin_table(&mut self, lesson: &Lesson) -> bool {
         let trains = lesson.model.architecture.train_embedding && !lesson.static_embedding.is_pretrained();
         // An error is reported when the vectors are requested.
-        let Some(space) = trains.then(|| self.finish(lesson).ok()).flatten() else { return false };
+        let Some((space, _)) = trains.then(|| self.finish(lesson).ok()).flatten() else { return false };
         let mut training = Training::new(Trainer::new(lesson, &space, &self.examples));
         let is_begun = training.trainer().sentences() > 0 && training.play_to(lesson.model.schedule.steps).is_ok();
         if is_begun {
@@ -190,11 +190,12 @@ impl SpaceTrainer {
     }
 
     /// Returns the finished vectors. The mean is subtracted from trained vectors, because the component that all words
-    /// share would hide their differences (Mu & Viswanath 2018, arXiv 1702.01417). Given vectors are not changed.
+    /// share would hide their differences (Mu & Viswanath 2018, arXiv 1702.01417). Given vectors are not changed. Also
+    /// returns the first sentence if the axes were measured in it, with the target that the model wrote.
     ///
     /// # Errors
     /// If a vector is not finite, or if none was trained.
-    pub fn finish(&self, lesson: &Lesson) -> Result<StaticSpace, LessonFault> {
+    pub fn finish(&self, lesson: &Lesson) -> Result<(StaticSpace, Option<Sentence>), LessonFault> {
         let vectors = match &self.source {
             Source::Training { word2vec, .. } => {
                 let vectors = word2vec.vectors();
@@ -241,7 +242,7 @@ impl SpaceTrainer {
             group_of,
         };
         let parts = pretrained.as_ref().map(|(model, parameters)| (model, parameters));
-        let (spread, meaning) = spread_at_opening(lesson, &space, parts, space.basis.raw);
+        let Opening { spread, meaning, sentence } = spread_at_opening(lesson, &space, parts, space.basis.raw);
         let is_named = space.basis.chosen.iter().any(Option::is_some);
         let meaning = meaning.filter(|meaning| !is_named && meaning.fits(spread.width()) && spread.width() > AXES);
         space.basis.meaning = meaning.map(Arc::new);
@@ -249,7 +250,7 @@ impl SpaceTrainer {
         space.projection = space.basis.projection_of(&spread, &space).map_err(fault)?;
         (space.points, space.own_projection) =
             (space.points_in(&space.basis, &space.projection), space.projection.clone());
-        Ok(space)
+        Ok((space, sentence))
     }
 }
 
@@ -303,29 +304,43 @@ pub fn own_spread(
     pretrained: Option<(&AttentionModel<f32>, &Arc<Parameters<f32>>)>,
     raw: bool,
 ) -> Spread {
-    spread_at_opening(lesson, space, pretrained, raw).0
+    spread_at_opening(lesson, space, pretrained, raw).spread
 }
 
-/// Returns that spread with the axis that is measured in the first sentence of a pretrained model or of a recording.
+/// What is measured when a lesson opens.
+struct Opening {
+    spread: Spread,
+    /// The axis that is measured in the first sentence of a pretrained model or of a recording.
+    meaning: Option<Meaning>,
+    /// The first sentence of a pretrained model, with the target that it wrote.
+    sentence: Option<Sentence>,
+}
+
 fn spread_at_opening(
     lesson: &Lesson,
     space: &StaticSpace,
     pretrained: Option<(&AttentionModel<f32>, &Arc<Parameters<f32>>)>,
     raw: bool,
-) -> (Spread, Option<Meaning>) {
+) -> Opening {
     let of_layers = pretrained.and_then(|(model, parameters)| {
         let scale = space.scale.as_ref().filter(|_| !raw);
         let targets = Targets::of(lesson, &space.vocabulary, model, parameters);
         let texts = Sentence::all_of_lesson(lesson, &space.vocabulary);
         let frames = texts.map(|sentence| SentenceFrame::without_points(sentence, space, targets.as_ref()));
-        Layers { model, parameters, scale }.spread_of_frames(lesson, &frames.collect::<Vec<_>>())
+        let frames: Vec<SentenceFrame> = frames.collect();
+        let (spread, meaning) = Layers { model, parameters, scale }.spread_of_frames(lesson, &frames)?;
+        Some(Opening { spread, meaning, sentence: frames.into_iter().next().map(|frame| frame.sentence) })
     });
     let of_recording = || {
         let text = lesson.static_embedding.recording().map(|_| Sentence::first(lesson, &space.vocabulary))?;
         meaning::of_recorded(lesson, &SentenceFrame::without_points(text, space, None))
     };
-    let of_all = || Some((space.spread.as_deref().cloned()?, of_recording()));
-    let of_words = || (Spread::of(&basis_vectors(lesson, &space.vocabulary, space.choosing())), None);
+    let of_all =
+        || Some(Opening { spread: space.spread.as_deref().cloned()?, meaning: of_recording(), sentence: None });
+    let of_words = || {
+        let spread = Spread::of(&basis_vectors(lesson, &space.vocabulary, space.choosing()));
+        Opening { spread, meaning: None, sentence: None }
+    };
     of_layers.or_else(of_all).unwrap_or_else(of_words)
 }
 

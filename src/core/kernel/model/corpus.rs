@@ -5,6 +5,7 @@ use std::sync::Arc;
 use attune_engine::pretrained::load::Pretrained;
 
 use crate::kernel::objective::Example;
+use crate::kernel::sentence_pass::sentence::Sentence;
 use crate::kernel::static_embedding::{LessonFault, SpaceTrainer, turned};
 use crate::kernel::values::Progress;
 use crate::kernel::values::space::StaticSpace;
@@ -19,6 +20,8 @@ pub struct EmbeddedCorpus {
     pub examples: Arc<[Example]>,
     /// The pretrained model that was read with the vectors and that is not trained here.
     pub pretrained: Option<Arc<Pretrained>>,
+    /// The first sentence of the pretrained model, with the target that it wrote while the axes were measured.
+    pub opening: Option<Sentence>,
     pub progress: Progress,
 }
 
@@ -34,12 +37,12 @@ impl EmbeddedCorpus {
         trainer: &SpaceTrainer,
         own: Option<&Arc<StaticSpace>>,
     ) -> Result<Self, LessonFault> {
-        let space = trainer.finish(lesson)?;
+        let (space, opening) = trainer.finish(lesson)?;
         let space = Arc::new(match own {
             Some(own) => turned(space, own, lesson),
             None => space,
         });
         let (examples, pretrained) = (trainer.examples().clone(), trainer.pretrained()?);
-        Ok(Self { recipe, space, examples, pretrained, progress: trainer.progress() })
+        Ok(Self { recipe, space, examples, pretrained, opening, progress: trainer.progress() })
     }
 }

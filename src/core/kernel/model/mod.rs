@@ -104,7 +104,7 @@ impl LessonModel {
     /// # Errors
     /// If the corpus has no sentence to train on.
     pub fn new(origin: ModelOrigin, ground: &EmbeddedCorpus) -> Result<Self, LessonFault> {
-        let EmbeddedCorpus { space, examples, pretrained, progress, .. } = ground.clone();
+        let EmbeddedCorpus { space, examples, pretrained, opening, progress, .. } = ground.clone();
         let lesson = &*origin.lesson;
         let is_recorded = lesson.static_embedding.recording().is_some();
         let trainer = match &pretrained {
@@ -118,7 +118,7 @@ impl LessonModel {
             let words = "no sentence of the corpus has a word that the model could be asked for".to_owned();
             return Err(LessonFault { words, field: &["model", "objective"] });
         }
-        let sentence = Sentence::first(lesson, &space.vocabulary);
+        let sentence = opening.unwrap_or_else(|| Sentence::first(lesson, &space.vocabulary));
         let given = trainer.model.architecture.train_embedding.then(|| space.clone());
         let training = Training::new(trainer);
         Ok(Self {
@@ -275,6 +275,7 @@ impl LessonModel {
             space: space.clone(),
             examples: self.examples.clone(),
             pretrained: self.pretrained.clone(),
+            opening: None,
             progress: self.embedding_progress,
         }
     }

@@ -195,7 +195,8 @@ fn evaluate_writer(asked: &Asked<'_>) {
 
 /// Prints tables of the sentences that are translated right, word for word, and of the heads that align.
 fn evaluate_translator(asked: &Asked<'_>) {
-    let kinds = translating::kinds(SENTENCES, SEED);
+    let mut kinds = translating::kinds(SENTENCES, SEED);
+    kinds.extend(translating::farther(SENTENCES, SEED));
     let mut wrong = Vec::new();
     println!("| sentences | right | words of two senses | words that agree |\n|---|---|---|---|");
     for (name, pairs) in &kinds {

@@ -37,6 +37,23 @@ pub fn kinds(count: usize, seed: u64) -> Vec<(&'static str, Vec<Pair>)> {
     ]
 }
 
+/// Draws sentences that are farther outside its training: with more clauses, and with adjectives where it never has one.
+pub fn farther(count: usize, seed: u64) -> Vec<(&'static str, Vec<Pair>)> {
+    let rng = &mut stream(seed, Stream::Perturbation);
+    let mut clauses = |clauses| (0..count).map(|_| translation::pair(rng, 0..=INSERTIONS_MAX, clauses)).collect();
+    let longer = [("six clauses", clauses(CLAUSES_MAX + 1)), ("seven clauses", clauses(CLAUSES_MAX + 2))];
+    let mut described = Vec::with_capacity(count);
+    while described.len() < count {
+        let clauses = rng.random_range(1..=CLAUSES_MAX);
+        let pair = translation::pair_with_described_places(rng, clauses);
+        let has_place = pair.source.iter().any(|word| translation::is_preposition(word));
+        if has_place && pair.source.len() <= WORDS_MAX {
+            described.push(pair);
+        }
+    }
+    longer.into_iter().chain([("adjectives beside the nouns of places", described)]).collect()
+}
+
 /// The translations of some sentences.
 #[derive(Default)]
 pub struct Translated {
@@ -105,7 +122,7 @@ impl Asked<'_> {
     /// Writes the translation of a text.
     fn translate(&self, text: &str) -> Vec<String> {
         /// More words than any translation has.
-        const WRITTEN_MAX: usize = 60;
+        const WRITTEN_MAX: usize = 120;
         let pieces = self.tokenizer.encode(text).expect("it knows all words").pieces;
         let source: Vec<usize> = pieces.iter().map(|piece| piece.id as usize).collect();
         let rng = &mut stream(0, Stream::Generation);

@@ -204,7 +204,12 @@ const INSERTIONS: [Insertion; 5] = {
 
 /// Draws a sentence of so many clauses, each with a number of insertions from this range.
 pub fn pair(rng: &mut Generator, insertions: RangeInclusive<usize>, clauses: usize) -> Pair {
-    of_clauses(clauses, rng, |rng| Draw::clause(rng, &insertions))
+    of_clauses(clauses, rng, |rng| Draw::clause(rng, &insertions, false))
+}
+
+/// Draws a sentence of so many clauses with an adjective beside each noun of a place, where training never has one.
+pub fn pair_with_described_places(rng: &mut Generator, clauses: usize) -> Pair {
+    of_clauses(clauses, rng, |rng| Draw::clause(rng, &(0..=INSERTIONS_MAX), true))
 }
 
 /// Draws a sentence of training. Short and long sentences are equally frequent, because the number of clauses is drawn once:
@@ -222,7 +227,7 @@ pub fn sentence(rng: &mut Generator) -> Pair {
 
 fn clause_of_training(rng: &mut Generator) -> Pair {
     loop {
-        let clause = Draw::clause(rng, &(0..=INSERTIONS_MAX));
+        let clause = Draw::clause(rng, &(0..=INSERTIONS_MAX), false);
         if !clause.is_kept_from_training {
             return clause;
         }
@@ -247,6 +252,11 @@ pub fn of_two_senses(target: &[String]) -> Vec<usize> {
     let has_two =
         |word: &&String| stems().any(|stem| word.trim_end_matches('s').strip_suffix(['o', 'a']) == Some(stem));
     (0..target.len()).filter(|at| has_two(&&target[*at])).collect()
+}
+
+/// Returns whether an English word stands before a place.
+pub fn is_preposition(word: &str) -> bool {
+    PREPOSITIONS.iter().any(|(english, _)| *english == word)
 }
 
 /// Returns all words of both languages, in alphabetical order.
@@ -282,6 +292,8 @@ const VERB_ENDINGS: [[&str; 2]; 2] = [["e", "en"], ["i", "in"]];
 struct Draw<'r> {
     rng: &'r mut Generator,
     pair: Pair,
+    /// Whether the nouns of places have adjectives.
+    describes_places: bool,
 }
 
 impl Draw<'_> {
@@ -312,8 +324,8 @@ impl Draw<'_> {
     }
 
     /// Draws a clause with a number of insertions from this range.
-    fn clause(rng: &mut Generator, insertions: &RangeInclusive<usize>) -> Pair {
-        let mut draw = Draw { rng, pair: Pair::default() };
+    fn clause(rng: &mut Generator, insertions: &RangeInclusive<usize>, describes_places: bool) -> Pair {
+        let mut draw = Draw { rng, pair: Pair::default(), describes_places };
         let count = draw.rng.random_range(insertions.clone());
         draw.put_clause(count);
         draw.pair
@@ -388,7 +400,8 @@ impl Draw<'_> {
             self.put(english);
             self.write(other.to_owned());
             let (place, several) = (self.one(PLACES), self.rng.random_bool(0.5));
-            self.noun_phrase(Chosen::of(&place, Kind::Thing), several, None);
+            let adjective = self.describes_places.then(|| self.one(PLAIN));
+            self.noun_phrase(Chosen::of(&place, Kind::Thing), several, adjective);
         }
     }
 

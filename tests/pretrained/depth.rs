@@ -346,6 +346,18 @@ fn the_translator_keeps_its_rules_outside_its_templates() {
     }
 }
 
+/// What docs/real-models.md says of the translator's limits, each with the least and the largest share of right sentences.
+#[test]
+fn the_translator_fails_farther_outside_its_training() {
+    let shipped = Shipped::new(TRANSLATOR);
+    let expected = [(0.1, 0.4), (0.0, 0.05), (0.0, 0.05)];
+    for ((name, pairs), (least, most)) in translating::farther(SENTENCES, 2).into_iter().zip(expected) {
+        let Translated { right, senses, agreement, examples } = shipped.asked().translated(&pairs);
+        let share = writing::Share::of_one(right);
+        assert!((least..=most).contains(&share), "{name}: {right}; {senses}; {agreement}; {examples:#?}");
+    }
+}
+
 #[test]
 fn one_head_of_the_last_layer_aligns() {
     let shipped = Shipped::new(TRANSLATOR);

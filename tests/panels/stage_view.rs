@@ -223,7 +223,7 @@ fn the_card_of_a_point_has_two_lines() {
     hover(&mut harness, at);
     harness.run_steps(60);
     harness.get_by_label("bank");
-    harness.get_by_label("token 1");
+    harness.get_by_label("token 1 of 2");
     for of_old in ["lick", "now", "static", "(0."] {
         assert!(harness.query_all_by_label_contains(of_old).next().is_none(), "“{of_old}” is told where one asks");
     }

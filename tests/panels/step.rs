@@ -208,7 +208,7 @@ fn keys_and_values_are_the_product_of_the_matrices_beside_them_in_every_form() {
                     let moved = |dim: usize| (read.row(row)[dim] - read.row(0)[dim]) * weights.row(dim)[col];
                     let moved: f32 = (0..weights.rows).map(moved).sum();
                     let expected = values.row(row)[col] - values.row(0)[col];
-                    assert_close(&format!("{name}, head {head}"), moved, expected, Tolerance::SINGLE_PASS);
+                    assert_close(format!("{name}, head {head}"), moved, expected, Tolerance::SINGLE_PASS);
                 }
             }
         }

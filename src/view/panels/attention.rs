@@ -9,6 +9,9 @@ use crate::view_model::pieces::WordAttention;
 
 /// Heads that have a button each; more have a list.
 const BUTTONS: usize = 4;
+/// How cross-attention is read: without it, the first row seems to translate the word that it looks at.
+const OF_THE_NEXT_WORD: &str =
+    "Each row is a word that the decoder has read. What it looks at serves to predict the next word.";
 
 pub fn items(models: &Models, chosen: &Chosen) -> Option<Vec<Item>> {
     match models.get::<WordAttention>().filter(|_| !chosen.pieces) {
@@ -25,6 +28,9 @@ fn of_maps(maps: &AttentionMaps, chosen: &Chosen) -> Vec<Item> {
     let caution = if lacks_lengths { Some(Needs::Terms.words()) } else { reading.said() };
     items.extend(caution.map(Item::warning));
     items.extend(maps.note.map(Item::text));
+    if shown.iter().any(|map| map.keys_are_source && !map.is_of_source) {
+        items.push(Item::text(OF_THE_NEXT_WORD));
+    }
     items.push(Item::Scrolls);
     if !shown.is_empty() {
         let grids = shown.iter().map(|map| grid(maps, map, reading)).collect();

@@ -8,6 +8,7 @@ use attune_core::kernel::sentence_pass::meaning::is_telling;
 use attune_core::kernel::snapshot::sentence::word_pieces;
 use attune_core::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot};
 use attune_core::lesson::cells::CellKind;
+use attune_core::lesson::links::STEPS;
 use attune_engine::numerics::block::BlockConfig;
 use attune_engine::numerics::contributions::Contributions;
 use attune_engine::numerics::moves::{Point, point};
@@ -38,7 +39,7 @@ pub enum Step {
 }
 
 impl Step {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; STEPS] = [
         Self::Embed,
         Self::Project,
         Self::Score,

@@ -711,7 +711,7 @@ fn show_part(world: &mut World, shows_review: bool) {
         page.close();
         return;
     }
-    // Without a lesson behind it, what is due gives way to the lessons.
+    // If the review is open already and there is no lesson to go back to, the page shows the lessons instead.
     let shows_review = shows_review && !is_shown;
     // The page reads the progress from the disk.
     world.resource_mut::<Profile>().flush();

@@ -33,7 +33,7 @@ struct AskedQuestions {
     /// The file of the test.
     test: PathBuf,
     questions: Vec<Scheduled>,
-    /// The time for which they were chosen.
+    /// The time at which the questions were chosen, in seconds since 1970.
     now: u64,
     worker: Worker,
     /// The snapshot that was shown last.

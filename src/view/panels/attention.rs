@@ -52,8 +52,8 @@ fn controls(maps: &AttentionMaps, shown: &[&HeadMap], chosen: &Chosen) -> Vec<Co
         Control::Button(Button::option(label, hint, chosen.as_lines == as_lines, Choice::Lines(as_lines)))
     };
     let aside = |controls| {
-        let hint = "Weights, or what they add; with or without sinks; copy everything";
-        Control::Aside(Aside { label: "As", hint, controls })
+        let hint = "Weights, or what they add; with or without sinks; the size of cells; copy everything";
+        Control::Aside(Aside { label: "Options", hint, controls })
     };
     let sum = if maps.rows_are_whole { " and sums to 1" } else { "" };
     let map_hint = format!("Each row is a query{sum}; each column is a key");
@@ -64,13 +64,12 @@ fn controls(maps: &AttentionMaps, shown: &[&HeadMap], chosen: &Chosen) -> Vec<Co
         aside(vec![Control::Separator, reading, Control::Separator]),
     ];
     controls.extend(heads(maps, chosen));
-    if !chosen.as_lines {
-        controls.push(Control::Zoom);
-    }
-    controls.push(aside(vec![Control::Copy(Copy {
+    let copy = Control::Copy(Copy {
         what: format!("{}, for a spreadsheet (Ctrl+C over the panel)", shown_words(maps, shown)),
         numbers: Copied::Attention { maps: shown.iter().map(|map| (*map).clone()).collect(), reading: chosen.reading },
-    })]));
+    });
+    let zoom = (!chosen.as_lines).then_some(Control::Zoom);
+    controls.push(aside(zoom.into_iter().chain([copy]).collect()));
     controls
 }
 

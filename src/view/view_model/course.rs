@@ -151,7 +151,8 @@ impl Course {
         Self { answers, ..Self::default() }
     }
 
-    /// Returns the progress that is not in an earlier one of the same window; `None` if there is none.
+    /// Returns what this window has to report since `before`: the new answers, and all its lessons; `None` if nothing
+    /// has changed.
     pub fn since(&self, before: &Self) -> Option<Self> {
         let mut news = self.clone();
         for (path, answers) in &mut news.answers {

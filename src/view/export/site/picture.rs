@@ -15,7 +15,7 @@ const END_DOT: f32 = 4.2;
 const HEAD: f32 = 9.0;
 /// How far the tip of an arrow's head is from the middle of the dot that it touches.
 const TIP: f32 = 3.0;
-/// The width of a letter, on average, as a share of the text's size; for places that names may take.
+/// The average width of a letter, as a share of the font size. It is used to find free places for names.
 const LETTER: f32 = 0.56;
 
 /// The size of a picture, in its own units.

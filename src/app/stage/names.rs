@@ -170,7 +170,8 @@ pub fn paint_names(canvas: &Canvas, shown: Shown, others: Vec<Named>, mut writte
             (_, true) => Priority::Selected,
             _ => point.priority,
         };
-        named.push(of_point(projected, point, priority));
+        let ring = if is_hovered || is_selected { size::RING_GAP } else { 0.0 };
+        named.push(of_point(projected, &SeenPoint { radius: point.radius + ring, ..*point }, priority));
     }
     let (mut named, unnamed): (Vec<_>, Vec<_>) =
         named.into_iter().partition(|name| !is_quiet(projected, crowds, shown.pointer, name));

@@ -402,7 +402,7 @@ fn paint_track(
     let is_behind = has_layers && is_end(place as usize) && place.fract() == 0.0;
     match route.zip(track.frame) {
         Some((route, _)) => paint_film(ui, track, (route, names), followed, place, ring),
-        None if has_layers => paint_layers(ui, track, is_behind.then_some(place), place, ring),
+        None if has_layers => paint_layers(ui, track, route, (is_behind.then_some(place), place), ring),
         None => {}
     }
     let is_behind = is_behind && track.frame.is_none();
@@ -432,7 +432,7 @@ fn paint_film(
 }
 
 /// Paints the layers with their numbers. `here` is the place of the walk if it is at the end of a layer.
-fn paint_layers(ui: &Ui, track: &Track, here: Option<f32>, place: f32, ring: Color32) {
+fn paint_layers(ui: &Ui, track: &Track, route: Option<&RouteModel>, (here, place): (Option<f32>, f32), ring: Color32) {
     let (palette, painter) = (Palette::of(ui.visuals().dark_mode), ui.painter());
     for layer in 0..track.layers {
         let (at, is_passed) = (Track::behind(layer), place >= Track::behind(layer));
@@ -443,7 +443,8 @@ fn paint_layers(ui: &Ui, track: &Track, here: Option<f32>, place: f32, ring: Col
         let radius = NUMBERED.min(track.room() - 1.0).max(STOP);
         painter.circle(center, radius, fill, Stroke::new(size::HAIRLINE, palette.stop(is_passed)));
         if radius >= NUMBERED {
-            let number = (layer + 1).to_string();
+            let own = route.and_then(|route| route.layers.get(layer)).map(|own| own.number);
+            let number = own.unwrap_or(layer + 1).to_string();
             painter.text(center, Align2::CENTER_CENTER, number, theme::plain(size::LABEL_AXIS), ink);
         }
         if is_here {

@@ -616,6 +616,8 @@ fn lerp(from: f32, to: f32, share: f32) -> f32 {
 pub struct WalkLayer {
     /// `layer 2 of 2`, `cross-attention (3 of 3)`; empty where there is one.
     pub title: String,
+    /// Its number where there is no room for the title.
+    pub number: usize,
     /// Counted over all blocks.
     pub heads: Range<usize>,
     /// Whether its queries are words of the source instead of the stage's tokens.
@@ -671,6 +673,7 @@ impl RouteModel {
             let heads = architecture.heads_of(block);
             WalkLayer {
                 title: title(&names[block], (block, blocks), are_in_order),
+                number: architecture.block_number(block),
                 is_of_source: block < sources,
                 looks_at_source: block < sources || config.attends_to_source(),
                 contributions: sentence.contributions[block].clone(),

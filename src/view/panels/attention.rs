@@ -106,7 +106,7 @@ fn label(maps: &AttentionMaps, map: &HeadMap) -> String {
     if maps.heads.len() > BUTTONS {
         map.title.clone()
     } else if maps.heads.iter().any(|other| other.block != map.block) {
-        format!("{}·{}", map.block + 1, map.own + 1)
+        format!("{}·{}", map.layer, map.own + 1)
     } else {
         (map.own + 1).to_string()
     }

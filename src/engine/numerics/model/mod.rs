@@ -252,6 +252,13 @@ impl Architecture {
         parts.join(", ")
     }
 
+    /// Returns the number of a block where there is no room for its name: that of its layer if only some layers of a model were
+    /// recorded, and its own among all blocks otherwise.
+    pub fn block_number(&self, block: usize) -> usize {
+        let layers = self.layers.as_deref().filter(|_| !self.has_source());
+        layers.and_then(|layers| layers.get(block)).map_or(block, |layer| *layer) + 1
+    }
+
     /// Returns the first block of self-attention in the sentence, or the first block if there is none.
     pub fn first_self_attention(&self) -> &BlockConfig {
         self.blocks.iter().find(|block| !block.attends_to_source()).unwrap_or(&self.blocks[0])

@@ -424,7 +424,7 @@ fn length_ui(ui: &mut Ui, head: &HeadRow, query: usize, longest: f32, palette: &
     });
 }
 
-/// The place that the learner is choosing.
+/// The layer, the words and the source of a patch, as far as the learner has chosen them.
 #[derive(Default)]
 pub struct PatchUiState {
     /// Before this layer, counted from 0 over all layers; until one is chosen, the first of the sentence.

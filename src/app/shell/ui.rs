@@ -162,7 +162,7 @@ impl Screen<'_> {
         let Screen { models, on_stage, view, tab, workspace, outbox, state, .. } = self;
         let Some(talk) = &mut state.presentation else { return };
         let strip = StripOptions { is_open: false, reduced_motion: view.preferences.reduced_motion };
-        let mut stage = StageSide { scene: on_stage, tab, parts: StageParts::Gauge, strip };
+        let mut stage = StageSide { scene: on_stage, tab, parts: StageParts::Gauge, strip, beside_tab: None };
         let prose = &mut workspace.0.prose;
         let requests = presentation_ui(ui, models, talk, &mut view.for_panels(), &mut stage, prose);
         outbox.commands.extend(requests.commands);
@@ -190,7 +190,7 @@ impl Screen<'_> {
             }
         }
         let is_answered = outbox.is_answered && outbox.commands.is_empty();
-        let mut stage = StageSide::of(on_stage, tab, &workspace.open_panels, view);
+        let mut stage = StageSide::of(ui, on_stage, tab, &workspace.open_panels, view);
         let requests = workspace_ui(ui, models, &mut issues.0, workspace, view, &mut stage, is_answered);
         // The panel has no such button now.
         view.asked.button = None;

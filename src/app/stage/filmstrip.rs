@@ -103,8 +103,8 @@ impl<'a> Filmstrip<'a> {
         end: &str,
     ) {
         let (rect, radius) = (self.frames[layer], f32::from(size::RADIUS_SMALL));
-        let (fill, ink) =
-            if is_passed { (palette.accent_soft, palette.ink) } else { (palette.raised, palette.ink_soft) };
+        // The frames are pictures, so that only their edges have the accent.
+        let (fill, ink) = if is_passed { (palette.raised, palette.ink) } else { (palette.stage, palette.ink_soft) };
         let width = if ring.is_some() { size::OUTLINE } else { size::HAIRLINE };
         let edge = Stroke::new(width, ring.unwrap_or_else(|| palette.stop(is_passed)));
         painter.rect_filled(rect, radius, fill);

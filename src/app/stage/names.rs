@@ -302,7 +302,7 @@ impl Label {
     }
 }
 
-/// Joins names in a row, such as `the · cat · sat` or, if there are many, `the · cat · sat · on and 4 more`.
+/// Joins names in a row, such as `the · cat · sat` or, if there are many, `the · cat · sat · on · a and 3 more`.
 fn in_one_line(names: &[Named]) -> String {
     const NAMES: usize = 6;
     let shown = if names.len() > NAMES { NAMES - 1 } else { names.len() };

@@ -209,7 +209,7 @@ impl Heading {
                 let layer = Some(walk.layer()).filter(|_| walk.is_walking()).or_else(of_head).unwrap_or(0);
                 let place = place_said(route, layer, walk.step());
                 let place = if is_between { format!("{share} of {place}") } else { place };
-                (walk.step().name().to_owned(), place)
+                (route.map_or(walk.step().name(), |route| route.name(walk.step())).to_owned(), place)
             }
         };
         Self { title, place, is_on_the_way: is_between && !walk.is_walking() }
@@ -384,7 +384,7 @@ fn paint_track(
     walk: &Walk,
 ) {
     if track.has_signs() {
-        return paint_signs(ui, response, track, names[0], walk);
+        return paint_signs(ui, response, track, (route, names[0]), walk);
     }
     let palette = Palette::of(ui.visuals().dark_mode);
     let painter = ui.painter();
@@ -454,7 +454,7 @@ fn paint_layers(ui: &Ui, track: &Track, here: Option<f32>, place: f32, ring: Col
 
 /// Paints the steps of a single layer as signs, each with its name below it, and a mark between them at the place of
 /// the walk.
-fn paint_signs(ui: &Ui, response: &Response, track: &Track, start: &str, walk: &Walk) {
+fn paint_signs(ui: &Ui, response: &Response, track: &Track, (route, start): (Option<&RouteModel>, &str), walk: &Walk) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let painter = ui.painter();
     let place = walk.place();
@@ -475,7 +475,7 @@ fn paint_signs(ui: &Ui, response: &Response, track: &Track, start: &str, walk: &
         painter.text(rect.center(), Align2::CENTER_CENTER, step.sign(), theme::plain(size::LABEL), ink);
         let name = pos2(rect.center().x, rect.bottom() + size::GAP_TIGHT / 2.0);
         let ink = if is_here { palette.ink } else { palette.ink_soft };
-        let words = if step == Step::Embed { start } else { step.name() };
+        let words = if step == Step::Embed { start } else { route.map_or(step.name(), |route| route.name(step)) };
         painter.text(name, Align2::CENTER_TOP, words, theme::plain(size::LABEL_AXIS), ink);
     }
     let ring = if response.has_focus() || response.hovered() { palette.accent } else { palette.line };

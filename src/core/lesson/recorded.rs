@@ -115,7 +115,7 @@ impl<'a> Towers<'a> {
         self.text.about.words.as_deref().filter(|_| !self.is_encoder_alone)
     }
 
-    /// Returns whether an attention is among tokens of the source.
+    /// Returns whether both the queries and the keys of an attention are tokens of the source.
     pub fn is_of_source(&self, attention: &Attention) -> bool {
         attention.side == Side::Encoder && !self.is_encoder_alone
     }

@@ -6,6 +6,7 @@
 pub mod search;
 pub mod walk;
 
+use attune_core::lesson::links::StepLink;
 use attune_engine::numerics::evidence::words::WordMeasure;
 use attune_engine::numerics::params::TensorId;
 use attune_engine::quantity::Entry;
@@ -390,6 +391,8 @@ pub struct FocusRequest {
     pub cell: Option<String>,
     /// The id of a cell whose sentence the stage shows, once there is a model.
     pub sentence_of: Option<String>,
+    /// A step of the walk, which the stage shows once there is a model.
+    pub step: Option<StepLink>,
     /// A comparison, which the meaning panel shows even if it has begun before or is still loading.
     pub meaning: Option<MeaningView>,
     /// A button whose key was pressed, which its panel presses in the next frame.

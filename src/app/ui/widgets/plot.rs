@@ -280,8 +280,9 @@ fn paint_move(painter: &Painter, start: Pos2, end: Pos2, hue: Color32, palette: 
 /// Draws the words of a sentence in a line, as large as fits, and above it the arcs of the words that move, in the hues of the
 /// groups that they reach.
 pub fn sentence_ui(ui: &Ui, sketch: &Sketch, rect: Rect) {
-    /// The size of the words, and the height of the arcs above them, where there is room.
+    /// The largest font size of the words.
     const WORDS: f32 = 40.0;
+    /// The largest height of an arc, as a share of the drawing's height.
     const ARCS: f32 = 0.5;
     /// The gap between words, in their size.
     const GAP: f32 = 0.3;

@@ -87,7 +87,7 @@ impl<'a> Evidence<'a> {
         self.lesson.static_embedding.pretrained()
     }
 
-    /// Runs a sentence.
+    /// Runs the model on a sentence. Returns an error if the sentence cannot be read or a number is not finite.
     fn run(&self, text: &str) -> Result<Ran, String> {
         let sentence = Sentence::read(text, self.lesson, &self.space.vocabulary)?;
         let ran = self.run_sentence(sentence);

@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::search::Highlight;
 pub use self::walk::Walk;
+use crate::actions::WindowAction;
 use crate::theme::size;
 
 /// The state that the panels and the stage share.
@@ -394,6 +395,19 @@ pub struct FocusRequest {
     pub step: Option<StepLink>,
     /// A comparison, which the meaning panel shows even if it has begun before or is still loading.
     pub meaning: Option<MeaningView>,
+    /// A button whose key was pressed, which its panel presses in the next frame.
+    pub button: Option<WindowAction>,
+}
+
+impl FocusRequest {
+    /// Returns whether the key of this button was pressed, and forgets the key.
+    pub fn take_button(&mut self, action: WindowAction) -> bool {
+        let is_asked = self.button == Some(action);
+        if is_asked {
+            self.button = None;
+        }
+        is_asked
+    }
 }
 
 #[cfg(test)]

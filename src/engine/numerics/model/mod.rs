@@ -48,6 +48,7 @@ use serde::{Deserialize, Serialize};
 pub use step::{StepWorkspace, model_backward, model_forward};
 pub use writing::WritingRules;
 
+use crate::messages::no_head;
 use crate::numerics::activation::Activation;
 use crate::numerics::attention::AttentionConfig;
 use crate::numerics::attention::look_up::LookUp;
@@ -214,6 +215,30 @@ impl Architecture {
             head -= block.attention.heads;
         }
         panic!("architecture: it has {} heads", self.heads());
+    }
+
+    /// Checks that there is a head, counted over all blocks.
+    ///
+    /// # Errors
+    /// In words, if there is no such head.
+    pub fn check_head(&self, head: usize) -> Result<(), String> {
+        let heads = self.heads();
+        if head < heads { Ok(()) } else { Err(no_head(head, heads)) }
+    }
+
+    /// Returns the index, counted over all blocks, of a head that is given by its block and its number there.
+    ///
+    /// # Errors
+    /// In words, if there is no such block or head.
+    pub fn head_in(&self, block: usize, head: usize) -> Result<usize, String> {
+        let (blocks, layer) = (self.numbered_blocks().count(), block.saturating_add(1));
+        if block >= blocks {
+            return Err(format!("there is no layer {layer}; the last layer is {blocks}"));
+        }
+        let heads = self.heads_of(block);
+        heads.clone().nth(head).ok_or_else(|| {
+            format!("there is no head {} in layer {layer}; the last is head {}", head.saturating_add(1), heads.len())
+        })
     }
 
     /// Returns a block's heads, counted over all blocks.

@@ -1,7 +1,8 @@
-//! Times a frame with small maps of all heads of a real model, and one of the Attention panel; also the cost of a new
-//! sentence.
+//! Times a frame with small maps of all heads of a real model or of a recording, at rest and while they scroll, and a frame of
+//! the Attention panel, with all heads, with one, and in which another is chosen; also the measures of a new sentence.
 //!
 //!     cargo bench --profile dev --bench heads_frames -- path/to/a/model --words 16
+//!     cargo bench --profile dev --bench heads_frames -- run.safetensors
 
 mod clock;
 mod frames;
@@ -20,17 +21,21 @@ use attune_view::view_model::heads::AllHeads;
 use clap::Parser;
 use clock::{tell, timed};
 use egui::{Context, Event, Pos2, Ui, Vec2};
-use frames::{context, input};
+use frames::{context, input, wheel};
 
 /// Words that every tokenizer can read.
 const WORDS: [&str; 5] = ["the", "bank", "of", "a", "river"];
 const FRAMES: usize = 120;
+/// The points by which a frame scrolls.
+const SCROLLED: f32 = 40.0;
 /// The right half of a window of 2560x1440.
 const SIZE: Vec2 = Vec2::new(1000.0, 1300.0);
 
 #[derive(Parser)]
 struct Args {
+    /// A model's folder or a recording.
     model: PathBuf,
+    /// Words of the sentence that a model reads.
     #[arg(long, default_value_t = 16)]
     words: usize,
     /// A flag that cargo passes.
@@ -97,6 +102,28 @@ impl<P: Panel> Bench<P> {
         }
         tell(&format!("{what}, the pointer over it"), moved);
     }
+
+    /// Scrolls down and up again, so that maps come into sight that were not there before, and others return.
+    fn scroll(&mut self, what: &str) {
+        let mut scrolled = Vec::new();
+        let middle = Event::PointerMoved((SIZE / 2.0).to_pos2());
+        for by in [-SCROLLED, SCROLLED] {
+            for _ in 0..FRAMES {
+                timed(&mut scrolled, || self.frame([vec![middle.clone()], wheel(by)].concat()));
+            }
+        }
+        tell(&format!("{what}, scrolling"), scrolled);
+    }
+
+    /// Chooses one head after another.
+    fn choose(&mut self, what: &str, heads: usize) {
+        let mut chosen = Vec::new();
+        for frame in 0..FRAMES {
+            self.view.selection.show_head(Some(frame * heads / FRAMES));
+            timed(&mut chosen, || self.frame(Vec::new()));
+        }
+        tell(&format!("{what}, another one in each frame"), chosen);
+    }
 }
 
 fn main() {
@@ -104,8 +131,11 @@ fn main() {
     let _ = args.bench;
     let lesson = attune_core::lesson::read(&args.model).unwrap_or_else(|issues| panic!("{issues:?}"));
     let mut kernel = Kernel::embedded(Arc::new(lesson));
-    let text = (0..args.words).map(|i| WORDS[i % WORDS.len()]).collect::<Vec<_>>().join(" ");
-    kernel.apply(Command::Sentence(SentenceCommand::Set(text)));
+    if kernel.snapshot().model.is_some_and(|model| model.recorded.is_none()) {
+        let text = (0..args.words).map(|i| WORDS[i % WORDS.len()]).collect::<Vec<_>>().join(" ");
+        kernel.apply(Command::Sentence(SentenceCommand::Set(text)));
+    }
+    kernel.settle();
     let snapshot = Arc::new(kernel.snapshot());
     let model = snapshot.model.as_ref().expect("a model");
     println!("{} heads, {} tokens", model.architecture.heads(), model.sentence.tokens.len());
@@ -117,5 +147,8 @@ fn main() {
     attention.measure("Attention, all heads");
     attention.view.selection.show_head(Some(0));
     attention.measure("Attention, one head");
-    Bench::new(&snapshot, SheetPanel::of(PanelName::AllHeads)).measure("All heads");
+    attention.choose("Attention, one head", model.architecture.heads());
+    let mut heads = Bench::new(&snapshot, SheetPanel::of(PanelName::AllHeads));
+    heads.measure("All heads");
+    heads.scroll("All heads");
 }

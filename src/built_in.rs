@@ -52,6 +52,7 @@ const FILES: &[(&str, &[u8])] = files![
     "pieces.ron",
     "qkv.ron",
     "questions.ron",
+    "recall.ron",
     "scaling.ron",
     "test.ron",
     "the_transformer.ron",

@@ -54,9 +54,13 @@
 //!
 //! A quantity is a line of `quantities!` in `engine/quantity/mod.rs`, an arm of `computed_rule` in
 //! `view/explain/rules/mod.rs`, and its rule in the file of its subject beside it. Formula, card and provenance are derived from
-//! the rule; what is said of a query and a key in a head is in `view/explain/tellings.rs`, and a page gets both as data
-//! (`view/explain/cards.rs`). A measure of heads is a row of `measures!` in `engine/numerics/head_measures.rs`, with the pairs that it counts. A
-//! family of models is a variant and a row in `engine/pretrained/families/mod.rs`, a function from its config to the engine's
+//! the rule; a sentence is added in `view/explain/sentences.rs`, or in `tellings.rs` for a query and a key in a head, and a page
+//! gets all of them as data (`view/explain/cards.rs`). A number that a pass stores also needs an arm of `Quantity::matrix`
+//! and one of `EntryReader::stored` in `view/explain/reader.rs`; `RecordedPass::has` in `core/kernel/sentence_pass/recorded.rs`
+//! says whether a recording has it. Its name in the catalogue puts it into the trace (`trace`) and into code cells and
+//! *Variables* (`code`).
+//!
+//! A family of models is a variant and a row in `engine/pretrained/families/mod.rs`, a function from its config to the engine's
 //! shape beside it, and the names of its tensors in `engine/pretrained/names/tables.rs`. A part of a recording is a variant of
 //! `Part` in `engine/recording/parts.rs`; `core/kernel/sentence_pass/recorded.rs` makes a pass of the parts,
 //! `view/export/recording` writes them, and `docs/record.py` is the recorder that `attune manual record` prints.
@@ -64,13 +68,17 @@
 //! A fact that a claim can measure is a variant of [`Fact`](attune_core::lesson::schema::Fact), read in `core/lesson/read/claims.rs`
 //! and measured in `core/kernel/check`. A panel has its name, and what it shows of a pass, in
 //! `core/lesson/schema/panels.rs`, and its sheet in a file of `view/panels` with a row in `view/panels/mod.rs`. The exports
-//! draw the sheet, and so does the window, unless `app/panels/lib.rs` has a row for a panel that draws itself. An export format
+//! draw the sheet, and so does the window, unless the panel's row in `app/panels/lib.rs` says that it draws
+//! itself; the row also says in which region a panel lies. An export format
 //! is a row of `FORMATS` in `view/export/format.rs`, and a file beside it that `file.rs` calls; a format of word vectors is
 //! written in `engine/vectors`. `CONTRIBUTING.md` has recipes.
 //!
-//! A measure of which word mattered is a row of `measures!` in `engine/numerics/evidence/words.rs`; the commands `map`, `score`,
-//! `words` and `heads` are functions of `core/kernel/evidence`, written by `view/export/evidence`. A measure of heads over texts
-//! is a row of `measures!` in `engine/numerics/evidence/corpus.rs`; `attune heads`, claims and *Over texts* have it then.
+//! There are three lists of measures, and each is a macro `measures!`. A measure of heads in the sentence that is shown is a row in
+//! `engine/numerics/head_measures.rs`, with the pairs that it counts. A measure of heads over a file of texts is a row in
+//! `engine/numerics/evidence/corpus.rs`; the compiler then asks for its formula there, its name in a table
+//! (`view/export/evidence/heads.rs`) and its range in a claim (`core/lesson/read/claims.rs`). A measure of which word mattered is
+//! a row in `engine/numerics/evidence/words.rs`. The commands `map`, `score`, `words` and `heads` are functions of
+//! `core/kernel/evidence`, written by `view/export/evidence`.
 //!
 //! `docs/slider-to-point.md` follows one number from a weight's slider to a point on the stage, file by file.
 //!

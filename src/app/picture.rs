@@ -437,7 +437,7 @@ fn picture_ui(
     follow_preferences(&ctx, &view, view.preferences.zoom);
     let (mut ui, workspace) = (root(&ctx), &mut workspace.0);
     tab.strip.followed = on_stage.walk.as_deref().and_then(WalkModel::source_query);
-    let mut stage = StageSide::of(&on_stage, &mut tab, &workspace.open_panels, &view);
+    let mut stage = StageSide::of(&ui, &on_stage, &mut tab, &workspace.open_panels, &view);
     let result = on_stage.result(&view.walk);
     if figure.is_some() {
         figure_ui(&mut ui, &models, &mut view, result, &mut stage);

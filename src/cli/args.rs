@@ -246,7 +246,8 @@ pub struct CheckOptions {
     /// Print the measured value of every claim, not only of those that fail.
     #[arg(long, short)]
     pub verbose: bool,
-    /// How many seconds the cells, texts and exercises of one lesson may take together, not counting its training.
+    /// How many seconds the cells, texts and exercises of one lesson may take together, not counting its training; and as
+    /// many again for claims over a file of texts.
     #[arg(long, value_name = "SECONDS", default_value_t = WITHIN, value_parser = clap::value_parser!(u64).range(1..))]
     pub within: u64,
     /// Check a lesson again whenever it is saved, and all lessons whenever their glossary is saved, until Ctrl-C ends the

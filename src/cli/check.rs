@@ -10,7 +10,7 @@ use std::thread::Scope;
 use std::time::Duration;
 use std::{fs, thread};
 
-use attune_core::kernel::check::claims::{ClaimVerdict, first_overflow, verify, verify_switched};
+use attune_core::kernel::check::claims::{ClaimVerdict, first_overflow, verify_switched, verify_within};
 use attune_core::kernel::check::{Problem, rehearse};
 use attune_core::kernel::command::SentenceCommand;
 use attune_core::kernel::snapshot::Token;
@@ -241,7 +241,7 @@ fn run(path: &Path, how: How<'_>, common: &Common) -> Result<Ran, CliFault> {
     let mut kernel = training::train(lesson, common);
     let snapshot = if absent.is_some() { kernel.snapshot() } else { training::trained(&kernel, path)? };
     let (file, lesson) = (shown(path), snapshot.lesson.clone());
-    let mut verdicts = verify(&snapshot).unwrap_or_default();
+    let mut verdicts = verify_within(&snapshot, Duration::from_secs(how.options.within)).unwrap_or_default();
     if absent.is_none() {
         verdicts.extend(verify_switched(&lesson));
     }

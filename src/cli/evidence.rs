@@ -34,7 +34,7 @@ pub fn map(request: &MapArgs, common: &Common) -> Result<(), CliFault> {
     printed(request.json, || map_json(&maps), || map_text(&maps))
 }
 
-/// Prints the split of a score.
+/// Prints the terms whose sum is the attention score of a query and a key.
 pub fn score(request: &ScoreArgs, common: &Common) -> Result<(), CliFault> {
     let kernel = opened(&request.lesson, common)?;
     let score =

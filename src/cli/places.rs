@@ -20,15 +20,7 @@ impl fmt::Display for HeadAt {
 impl HeadAt {
     /// Returns the index of the head, counted over all layers of the model.
     pub fn of(self, model: &ModelSnapshot) -> Result<usize, String> {
-        let layers = model.architecture.numbered_blocks().count();
-        if self.layer >= layers {
-            return Err(format!("there is no layer {}; the last layer is {layers}", self.layer.saturating_add(1)));
-        }
-        let heads = model.architecture.heads_of(self.layer);
-        let found = heads.clone().nth(self.head);
-        found.ok_or_else(|| {
-            format!("there is no head {} in layer {}; the last is head {}", self.head + 1, self.layer + 1, heads.len())
-        })
+        model.architecture.head_in(self.layer, self.head)
     }
 }
 

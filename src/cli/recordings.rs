@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use attune_core::kernel::Snapshot;
-use attune_core::lesson::issue::{printable, shown};
+use attune_core::lesson::issue::{printable, shorten, shown};
 use attune_core::whole_file::{self, Prepared};
 use attune_engine::messages::counted;
 use attune_engine::pretrained::Refusal;
@@ -29,6 +29,7 @@ pub fn check(path: &Path) -> Result<(), CliFault> {
                 Err(fault) => faults.push(fault),
             }
         }
+        faults.extend(recording.check_vectors(text));
     }
     if let Some(text) = recording.texts.first() {
         for line in has_and_lacks(text) {
@@ -96,7 +97,7 @@ fn summary(recording: &Recording) -> String {
     let Some(first) = recording.texts.first() else { return texts };
     let about = &first.about;
     let source = about.source_tokens.as_ref().map_or_else(String::new, |source| format!(" from {}", source.len()));
-    let model = about.model.as_ref().map_or_else(String::new, |model| format!(", {}", printable(model)));
+    let model = about.model.as_ref().map_or_else(String::new, |model| format!(", {}", printable(&shorten(model))));
     format!("a recording of {texts}, the first of {}{source}{model}", counted(about.tokens.len(), "token"))
 }
 

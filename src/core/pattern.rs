@@ -7,10 +7,7 @@ const PATTERN_BYTES: usize = 1 << 20;
 /// The deepest nesting of a pattern.
 const PATTERN_DEPTH: u32 = 50;
 
-/// Compiles a pattern that ignores upper and lower case.
-///
-/// # Errors
-/// If the pattern is invalid or too large. The message tells the learner what is wrong and at which character.
+/// Compiles a pattern that does not distinguish upper and lower case.
 pub fn read(text: &str) -> Result<Regex, String> {
     let built =
         RegexBuilder::new(text).case_insensitive(true).size_limit(PATTERN_BYTES).nest_limit(PATTERN_DEPTH).build();

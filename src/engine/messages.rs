@@ -1,4 +1,4 @@
-//! Parts of messages: a count with its noun, and the valid name most like a misspelt one.
+//! Parts of messages: a count with its noun, a head that does not exist, and the valid name most like a misspelt one.
 
 use std::fmt::Display;
 
@@ -16,6 +16,11 @@ pub fn counted<N: Copy + Display + PartialEq + From<u8>>(count: N, noun: &str) -
 /// Writes a count with the words that follow it, for one and for more: `1 file is`, `2 files are`.
 pub fn counted_as<N: Copy + Display + PartialEq + From<u8>>(count: N, one: &str, more: &str) -> String {
     format!("{count} {}", if count == N::from(1_u8) { one } else { more })
+}
+
+/// Refuses a head, by its index, of a model that has so many.
+pub fn no_head(head: usize, heads: usize) -> String {
+    format!("there is no head {}; the model has {heads}", head.saturating_add(1))
 }
 
 /// Shortens a text to `most` characters, the last of which is a sign that some are missing.

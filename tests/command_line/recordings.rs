@@ -341,3 +341,58 @@ fn numbers_from_which_no_softmax_follows_are_refused_by_the_name_of_their_tensor
     let run = recording(&folder, &[("tokens", &few)], &proof[..1]).display().to_string();
     ended(said(&["check", &run]), 0, "no proof, which needs queries and keys");
 }
+
+#[test]
+fn vectors_with_a_number_that_is_none_are_named_with_their_text() {
+    let folder = Folder::new("no-numbers");
+    let few = tokens(2);
+    let parts: [Even<'_>; 5] = [
+        ("attentions.0", &[1, 2, 2], 0.5),
+        ("hidden_states.1", &[2, 4], 1.0),
+        ("values.0", &[1, 2, 3], 1.0),
+        ("output_weight.0", &[3, 4], 1.0),
+        ("logits", &[2, 3], f32::NEG_INFINITY),
+    ];
+    let check = |wrong: Option<(&str, f32)>, code: i32, words: &str| {
+        let names: Vec<String> =
+            ["0/", "1/"].iter().flat_map(|text| parts.iter().map(move |(name, ..)| format!("{text}{name}"))).collect();
+        let number = |name: &str, number| wrong.filter(|(other, _)| *other == name).map_or(number, |(_, wrong)| wrong);
+        let named = names.iter().zip(parts.iter().cycle());
+        let all: Vec<Even<'_>> = named.map(|(name, (_, shape, own))| (&name[..], *shape, number(name, *own))).collect();
+        let run = recording(&folder, &[("tokens", &few)], &all);
+        ended(said(&["check", &run.display().to_string()]), code, words);
+    };
+    check(None, 0, "a recording of 2 texts");
+    check(Some(("1/hidden_states.1", f32::NAN)), 1, "`1/hidden_states.1`: found NaN; expected finite numbers");
+    check(Some(("0/values.0", f32::INFINITY)), 1, "`0/values.0`: found inf");
+    check(Some(("1/output_weight.0", f32::NEG_INFINITY)), 1, "`1/output_weight.0`: found -inf");
+    check(Some(("0/logits", f32::NAN)), 1, "`0/logits`: found NaN");
+}
+
+#[test]
+fn names_that_no_recording_has_are_shown() {
+    let folder = Folder::new("other-names");
+    let few = tokens(2);
+    let run = recording(&folder, &[("tokens", &few)], &[("encoder_decoder_attentions.0", &[1, 2, 2], 0.5)]);
+    let words = "`attentions.0`: found no tensor that a recording has, but encoder_decoder_attentions.0; expected";
+    ended(said(&["check", &run.display().to_string()]), 1, words);
+}
+
+#[test]
+fn logits_alone_are_a_recording_with_a_page() {
+    let folder = Folder::new("logits-alone");
+    let few = tokens(2);
+    let run = recording(&folder, &[("tokens", &few)], &[("logits", &[2, 3], 1.0)]).display().to_string();
+    ended(said(&["check", &run]), 0, "has: answers");
+    assert_eq!(trace(&[&run])["tensors"].as_object().map(|tensors| tensors.keys().count()), Some(1));
+    ended(said(&["export", &run, "--to", "web", "-o", &folder.file("run.html"), "--quiet"]), 0, "run.html");
+}
+
+#[test]
+fn a_long_name_of_a_model_does_not_fill_the_screen() {
+    let folder = Folder::new("long-name");
+    let (few, long) = (tokens(2), "m".repeat(5000));
+    let run = recording(&folder, &[("tokens", &few), ("model", &long)], &[("attentions.0", &[1, 2, 2], 0.5)]);
+    let printed = ended(said(&["check", &run.display().to_string()]), 0, "mmm");
+    assert!(printed.lines().all(|line| line.len() < 400), "{}", printed.len());
+}

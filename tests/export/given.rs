@@ -6,8 +6,10 @@ use std::sync::{Arc, LazyLock};
 
 use attune_core::kernel::{Kernel, Snapshot};
 use attune_core::lesson;
+use attune_view::explain::path::{ArrowParts, PathModel};
 use attune_view::export::{Pictures, live_page};
 use attune_view::view_model::grid::PatchMap;
+use attune_view::view_model::stage::StageModel;
 use serde_json::{Value, json};
 
 use crate::common::chromium::ask;
@@ -62,6 +64,12 @@ const PATCHES: &str = "
         answers: answers.hidden ? null : answers.textContent,
         kept: grid && kept(),
     };";
+
+/// The arrows of heads in a page's data: of each block its shape and its numbers.
+const ARROWS: &str = "
+    const { blocks } = JSON.parse(document.getElementById('attune-data').textContent);
+    const numbers = (text) => [...new Float32Array(Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer)];
+    return { blocks: blocks.map(({ shape, arrows }) => ({ shape, arrows: arrows && numbers(arrows) })) };";
 
 fn page(address: &str, size: (u32, u32)) -> Option<Value> {
     asked(&MODEL, address, size)
@@ -160,6 +168,40 @@ fn the_page_of_a_recording_has_its_weights_and_its_points_where_there_are_any() 
     }
 }
 
+#[test]
+fn the_arrows_of_heads_on_the_page_of_a_recording_are_those_of_the_program() {
+    for folder in ["bert", "llama-gqa", "t5", "vit", "attention-only"] {
+        let snapshot = Arc::new(recorded(&at("tests/fixtures/recordings").join(folder).join("run.safetensors")));
+        let Some(page) = ask(&[("page.html", &as_web(&snapshot))], &["page.html".to_owned()], ARROWS, SIZE) else {
+            return;
+        };
+        let (architecture, radius) = (
+            &snapshot.model.as_ref().expect("a model").architecture,
+            StageModel::of(&snapshot).expect("a stage").radius,
+        );
+        for (block, data) in page[0]["blocks"].as_array().unwrap_or_else(|| panic!("{page:?}")).iter().enumerate() {
+            let heads = architecture.heads_of(block);
+            let Some(numbers) = data["arrows"].as_array() else {
+                assert_eq!(folder, "attention-only", "{data}");
+                continue;
+            };
+            let queries = data["shape"][1].as_u64().expect("a number") as usize;
+            assert_eq!(numbers.len(), heads.len() * queries * 3, "{folder}");
+            let pairs = heads.flat_map(|head| (0..queries).map(move |query| (head, query)));
+            for ((head, query), of_page) in pairs.zip(numbers.chunks_exact(3)) {
+                let path = PathModel::of(&snapshot, query, head, ArrowParts::Head).expect("a path");
+                let arrow = path.arrows.iter().find(|arrow| arrow.head == Some(head)).expect("an arrow");
+                for axis in 0..3 {
+                    let own = (arrow.to[axis] - arrow.from[axis]) / radius;
+                    let of_page = of_page[axis].as_f64().expect("a number") as f32;
+                    let what = format!("{folder}, head {head}, query {query}");
+                    assert_close_beside(1.0, what, of_page, own, Tolerance::SINGLE_SUMS);
+                }
+            }
+        }
+    }
+}
+
 /// A recording with as many layers and heads of as many tokens, with hidden states.
 fn made(layers: usize, heads: usize, tokens: usize) -> (Folder, PathBuf) {
     const WIDTH: usize = 8;
@@ -242,7 +284,7 @@ fn the_page_of_a_recording_has_its_answers_and_the_patches_of_its_picture() {
     assert!(kept[place(most)] > 0.95 && kept[place(least)] < 0.5, "{kept:?} of {shares:?}");
     let (snapshot, page) = shown("bert", "#word=4").expect("a browser");
     let best = &snapshot.model.as_ref().expect("a model").sentence.answers.likeliest[4][0];
-    let first = format!("Answers: {} {:.0} %", best.class, (100.0 * best.probability).round());
+    let first = format!("Answers: “{}” {:.0} %", best.class, (100.0 * best.probability).round());
     assert!(page["answers"].as_str().expect("answers").starts_with(&first), "{page} {first}");
     assert_eq!(page["size"], json!(null));
 }

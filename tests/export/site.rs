@@ -73,7 +73,8 @@ fn check_links(pages: &[(String, String)]) -> Vec<(&str, &str)> {
                 continue;
             }
             let (file, id) = href.split_once('#').unwrap_or((href, ""));
-            let file = if file.is_empty() { name } else { file };
+            // A link may name a step of the walk.
+            let file = file.split('?').next().filter(|file| !file.is_empty()).unwrap_or(name);
             let at = pages.iter().position(|(name, _)| name == file).unwrap_or_else(|| panic!("{name}: {href}"));
             assert!(id.is_empty() || ids[at].contains(id), "{name}: {href}");
             if file.ends_with(".html") {

@@ -15,7 +15,7 @@ use attune_engine::recording::{RecordedText, Recording, mixes};
 
 use crate::common::close::{Tolerance, assert_close_beside};
 use crate::common::folder::Folder;
-use crate::common::recorded::{Even, recording, tokens};
+use crate::common::recorded::{Even, recording, recording_of, tokens};
 use crate::common::top::at;
 
 const FOLDERS: [&str; 10] =
@@ -261,6 +261,39 @@ fn sums_of_a_stretch_are_those_of_all_keys() {
     let config = &model.architecture.blocks[0];
     let error = model.sentence.contributions[0].error(config, block);
     assert_close_beside(1.0, "arrows", error, 0.0, Tolerance::SINGLE_SUMS);
+}
+
+#[test]
+fn a_stretch_has_the_weights_of_its_own_keys_and_sees_what_was_seen() {
+    const TOKENS: usize = 300;
+    const FIRST: usize = 100;
+    /// The first key that the mask hides.
+    const MASKED: usize = 160;
+    let shape: [usize; 3] = [2, TOKENS, TOKENS];
+    // Each number is another, and none is 0 but those of the keys that follow.
+    let weight = |at: usize| {
+        let (query, key) = (at / TOKENS % TOKENS, at % TOKENS);
+        if key > query { 0.0 } else { (1 + at) as f32 / (2 * TOKENS * TOKENS) as f32 }
+    };
+    let weights: Vec<f32> = (0..shape.iter().product()).map(weight).collect();
+    let mask: Vec<f32> = (0..TOKENS * TOKENS).map(|at| f32::from(at % TOKENS < MASKED)).collect();
+    for has_mask in [false, true] {
+        let mut tensors = vec![("attentions.0", &shape[..], weights.clone())];
+        tensors.extend(has_mask.then(|| ("mask", &shape[1..], mask.clone())));
+        let (_folder, path) = recording_of(TOKENS, &[], &tensors);
+        let mut kernel = opened_at(&path);
+        kernel.apply(Command::Sentence(SentenceCommand::Stretch(FIRST)));
+        let snapshot = kernel.snapshot();
+        for (head, read) in model(&snapshot).sentence.activations.heads().enumerate() {
+            assert_eq!([read.weights.rows(), read.weights.cols()], [128; 2]);
+            for (query, key) in (0..128).flat_map(|query| (0..128).map(move |key| (query, key))) {
+                let expected = weight((head * TOKENS + FIRST + query) * TOKENS + FIRST + key);
+                assert_eq!(read.weights.get(query, key).to_bits(), expected.to_bits(), "{head}, {query}, {key}");
+                let is_seen = if has_mask { FIRST + key < MASKED } else { key <= query };
+                assert_eq!(read.scores.get(query, key) == 0.0, is_seen, "{has_mask}: {head}, {query}, {key}");
+            }
+        }
+    }
 }
 
 #[test]

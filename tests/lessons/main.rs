@@ -4,6 +4,7 @@
 mod common;
 
 mod arrival;
+mod asked;
 mod bad_lessons;
 mod budgets;
 mod drawn;

@@ -6,11 +6,13 @@ use std::sync::Arc;
 use attune_core::kernel::Kernel;
 use attune_core::kernel::check::claims::verify;
 use attune_core::kernel::check::rehearse;
-use attune_core::lesson::{Lesson, LessonIssue, parse};
+use attune_core::lesson::schema::CellKind;
+use attune_core::lesson::{Lesson, LessonIssue, parse, read};
 use attune_engine::code::budget::TIME_MAX;
 
 use crate::common::close::{Tolerance, assert_close};
 use crate::common::folder::Folder;
+use crate::common::recorded::{recording, tokens};
 use crate::common::top::{at, text};
 
 const LESSON: &str = "tests/fixtures/recordings/lesson.ron";
@@ -90,6 +92,18 @@ fn what_a_recording_cannot_do_is_an_issue() {
         assert!(issue(weight, fact).contains("asks a model, but a recording holds one pass"), "{fact}");
     }
     assert!(issue("head: 0, query: 2", "head: 9, query: 2").contains("0 to 8"));
+}
+
+#[test]
+fn the_notebook_of_a_recording_has_its_name_and_its_size() {
+    let folder = Folder::new("named-recording");
+    let (own, source) = (tokens(2), tokens(3));
+    let entries = [("tokens", &own[..]), ("source_tokens", &source), ("model", "my_run_2 *of* _today_")];
+    let path = recording(&folder, &entries, &[("cross_attentions.0", &[4, 2, 3], 1.0 / 3.0)]);
+    let lesson = read(&path).unwrap_or_else(|issues| panic!("{issues:#?}"));
+    let CellKind::Text { markdown } = &lesson.cells[0].kind else { panic!("{:?}", lesson.cells[0]) };
+    let about = "A recording of 2 tokens and 3 of the source: 1 attention with 4 heads in all.";
+    assert_eq!(&**markdown, format!("# my_run_2  of   today \n\n{about}"));
 }
 
 #[test]

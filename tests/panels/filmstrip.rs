@@ -1,6 +1,7 @@
 //! The filmstrip of a model with several layers.
 
 use attune::app::stage::filmstrip::{Filmstrip, frame};
+use attune::app::theme::size;
 use attune_view::explain::walk::RouteModel;
 use egui::{Pos2, Rect, vec2};
 
@@ -18,7 +19,9 @@ fn the_path_of_a_word_goes_through_its_place_in_every_frame() {
     for word in 1..route.after(0).count() {
         let path = strip.path(word);
         assert_eq!(path.len(), frames.len());
-        assert!(path.iter().zip(&frames).all(|(at, frame)| frame.contains(*at)), "{path:?}");
+        // The upper edge has the number of the layer.
+        let room = |frame: &Rect| frame.with_min_y(frame.top() + size::LABEL_AXIS);
+        assert!(path.iter().zip(&frames).all(|(at, frame)| room(frame).contains(*at)), "{path:?}");
         for (layer, at) in path.iter().enumerate() {
             let [own, before] = [word, word - 1].map(|word| route.way(word, layer).expect("a layer").1);
             let beside = strip.place(layer, before);

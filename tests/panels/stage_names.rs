@@ -10,7 +10,7 @@ use attune::app::stage::labels::{NEAR, SAME_PLACE};
 use attune::app::stage::names::{DrawnName, NameOwner};
 use attune::app::stage::pick::PointIndex;
 use attune::app::stage::projection::{ProjectedScene, SceneRef, SeenPoint};
-use attune::app::theme::{self, Palette, fonts};
+use attune::app::theme::{self, Palette, fonts, size};
 use attune::app::ui_state::search::{Emphasis, Visibility};
 use attune::app::ui_state::{Highlight, ViewState};
 use attune_core::kernel::Kernel;
@@ -81,7 +81,7 @@ impl Stage {
         if let Some(walked) = &self.walk {
             view.walk.set_layers(walked.layers);
             view.walk.set((walked.layer * Step::ALL.len() + walked.step.index()) as f32);
-            view.selection.query = Some(walked.walk.focus.query).filter(|_| walked.walk.query_side == Side::Sentence);
+            view.selection.query = Some(walked.walk.focus.query).filter(|_| self.query().is_some());
         }
         let mut controls = std::mem::take(&mut self.controls);
         self.ctx
@@ -99,6 +99,12 @@ impl Stage {
             .textures_delta
             .clear();
         self.controls = controls;
+    }
+
+    /// The word that has a ring.
+    fn query(&self) -> Option<Hit> {
+        let walk = &self.walk.as_ref()?.walk;
+        (walk.query_side == Side::Sentence).then_some(Hit::Token(walk.focus.query))
     }
 
     fn home(&mut self, is_flat: bool) {
@@ -157,6 +163,12 @@ impl Stage {
             for token in tokens.iter().filter(|token| token.at.distance(point) > SAME_PLACE) {
                 let text = projected.label(token.hit);
                 assert!(!placed.rect.intersects(token.disc()), "{at}: the name of {owner:?} covers {text}");
+                let ringed = SeenPoint { radius: token.radius + size::RING_GAP, ..*token };
+                let is_ringed = self.query() == Some(token.hit);
+                assert!(
+                    !is_ringed || !placed.rect.intersects(ringed.disc()),
+                    "{at}: {owner:?} covers the ring of {text}"
+                );
                 let is_nearer = placed.rect.distance_to_pos(token.at) + ROUNDING < own;
                 assert!(!is_nearer || placed.leader.is_some(), "{at}: the name of {owner:?} is read as that of {text}");
             }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use attune::app::stage::bar::{bar_ui, keys, leave};
+use attune::app::stage::bar::{BarWidths, bar_ui, keys, leave};
 use attune::app::stage::camera::CameraRig;
 use attune::app::stage::canvas::{Floating, Hit, StageControls, picture_ui, stage_id};
 use attune::app::stage::geometry;
@@ -88,7 +88,7 @@ fn stage_of<'a>(features: Option<Arc<Features>>) -> (Harness<'a>, Shared) {
         let at = |ui: &mut Ui, rect, content: &mut dyn FnMut(&mut Ui)| {
             ui.scope_builder(UiBuilder::new().max_rect(rect), |ui| content(ui));
         };
-        at(ui, bar, &mut |ui| bar_ui(ui, &scene, &emphasis, &mut controls.rig, view));
+        at(ui, bar, &mut |ui| bar_ui(ui, &scene, &emphasis, &mut controls.rig, view, true));
         at(ui, below, &mut |ui| {
             let scene = SceneRef { model: &scene, emphasis: &emphasis, path: None, walk: None };
             picture_ui(ui, Some(scene), controls, view, Some(TextureId::User(0)), Floating::default());
@@ -96,6 +96,30 @@ fn stage_of<'a>(features: Option<Arc<Features>>) -> (Harness<'a>, Shared) {
         controls.rig.advance(1.0);
     });
     (harness, shared)
+}
+
+#[test]
+fn the_bar_is_beside_the_tab_where_there_is_room_for_all_its_buttons() {
+    const ROOM: Rect = Rect::from_min_max(pos2(400.0, 60.0), pos2(900.0, 500.0));
+    const LINE: Rect = Rect::from_min_max(pos2(460.0, 30.0), pos2(900.0, 60.0));
+    let scene = bank();
+    let mut harness = dressed(SIZE, move |ui| {
+        let (controls, mut highlight) = (StageControls::default(), Highlight::default());
+        for (text, line, is_over_picture) in [
+            ("", LINE, false),
+            ("ri", LINE.with_min_x(420.0), false),
+            ("", LINE.with_min_x(850.0), true),
+            ("ri", LINE.with_min_x(700.0), true),
+        ] {
+            text.clone_into(&mut highlight.search.text);
+            let emphasis = Emphasis::of(&scene, &highlight, &[]);
+            let place = BarWidths::of(ui, &emphasis, &controls.rig, &highlight).place(ROOM, Some(line));
+            assert_eq!(place.is_over_picture, is_over_picture, "{text:?} in {line:?}: {place:?}");
+            let within = if is_over_picture { ROOM } else { line };
+            assert!(within.contains_rect(place.rect), "{text:?}: {place:?} in {within:?}");
+        }
+    });
+    harness.run_steps(1);
 }
 
 /// The features of the three words of [`bank`].
@@ -199,7 +223,7 @@ fn the_card_of_a_point_has_two_lines() {
     hover(&mut harness, at);
     harness.run_steps(60);
     harness.get_by_label("bank");
-    harness.get_by_label("token 1");
+    harness.get_by_label("token 1 of 2");
     for of_old in ["lick", "now", "static", "(0."] {
         assert!(harness.query_all_by_label_contains(of_old).next().is_none(), "“{of_old}” is told where one asks");
     }

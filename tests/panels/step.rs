@@ -8,7 +8,7 @@ use attune_view::explain::path::{ArrowParts, PathModel};
 use attune_view::explain::print::AND;
 use attune_view::explain::reader::EntryReader;
 use attune_view::explain::walk::{Focus, RouteModel, Step, WalkModel};
-use attune_view::view_model::fold::FoldModel;
+use attune_view::view_model::fold::{FoldModel, ProjectedRole, Sheet};
 use egui::Vec2;
 use egui_kittest::kittest::Queryable;
 
@@ -184,6 +184,36 @@ fn its_matrices_show_every_step_and_says_the_numbers_under_the_pointer() {
             assert_eq!(panel.view().selection.query, middle, "a click in the middle chooses its row");
         }
     }
+}
+
+#[test]
+fn keys_and_values_are_the_product_of_the_matrices_beside_them_in_every_form() {
+    let mut of_source = 0;
+    for (name, kernel) in forms() {
+        let snapshot = kernel.snapshot();
+        let model = snapshot.model.as_ref().expect("a model");
+        for head in 0..model.architecture.heads() {
+            let fold = FoldModel::of(&snapshot, head).expect("a model");
+            let (_, config, own) = model.architecture.head(head);
+            let role = ProjectedRole::Value;
+            if !fold.is_projected() || !fold.has_projected(role) {
+                continue;
+            }
+            of_source += usize::from(config.attends_to_source());
+            let [read, weights, values] =
+                [Sheet::Projected(role), Sheet::RoleWeights(role, own), Sheet::Value(own)].map(|of| fold.entries(of));
+            // A bias is the same in each row, so the rows are compared with the first.
+            for row in 1..values.rows {
+                for col in 0..values.cols {
+                    let moved = |dim: usize| (read.row(row)[dim] - read.row(0)[dim]) * weights.row(dim)[col];
+                    let moved: f32 = (0..weights.rows).map(moved).sum();
+                    let expected = values.row(row)[col] - values.row(0)[col];
+                    assert_close(format!("{name}, head {head}"), moved, expected, Tolerance::SINGLE_PASS);
+                }
+            }
+        }
+    }
+    assert!(of_source > 0, "no form reads a source");
 }
 
 #[test]

@@ -355,7 +355,8 @@ fn a_recorded_model_is_equal_to_itself_beside_it() {
     file::write(&model, &mut std::fs::File::create(&path).expect("a file")).expect("it is written");
     let recorded = kernel_of(&path).snapshot();
     let compared = TwoModels::of(&recorded, &ModelBeside(model)).expect("both are ready");
-    assert_eq!((compared.refusal, compared.sides.len()), (None, 1), "{:?}", compared.notes);
+    assert_eq!((&compared.refusal, compared.sides.len()), (&None, 1), "{:?}", compared.notes);
+    assert_eq!(compared.names, ["bert-wild (here)", "bert-wild (beside)"], "both have one title");
     let [side] = &compared.sides[..] else { panic!("one side") };
     for word in &side.words {
         assert_eq!(word.of[0].looks_at.as_ref().map(|of| &of.0), word.of[1].looks_at.as_ref().map(|of| &of.0));
@@ -407,7 +408,7 @@ fn the_line_says_what_was_checked() {
     let sinks = |name| (name, &[2][..], vec![0.0; 2]);
     let partial: &[(&str, &str)] = &[("rows", "partial")];
     let cases: [LineCase<'_>; 6] = [
-        (&[], vec![even("queries.0"), even("keys.0")], "Checked: 1 attention, each the softmax"),
+        (&[], vec![even("queries.0"), even("keys.0")], "Checked: 1 attention, the softmax of its own"),
         (&[], vec![even("queries.0"), even("keys.0"), second()], "Checked: 1 of 2 attentions as the softmax"),
         (&[], vec![second()], "Checked: all rows sum as they should; a proof needs queries and keys"),
         (&[], vec![sinks("sinks.0")], "with learned sinks, sums are not checked"),
@@ -421,6 +422,28 @@ fn the_line_says_what_was_checked() {
 }
 
 #[test]
+fn layers_without_attention_do_not_change_the_numbers_of_the_others() {
+    let own = |name| (name, &[2, 4, 4][..], vec![0.25; 32]);
+    let states = (0..5).map(|layer| format!("hidden_states.{layer}")).collect::<Vec<_>>();
+    let states = states.iter().map(|name| (&name[..], &[4, 4][..], waves(16)));
+    let (_folder, path) =
+        recording_of(4, &[], &[own("attentions.1"), own("attentions.3")].into_iter().chain(states).collect::<Vec<_>>());
+    let models = Models::of(Arc::new(kernel_of(&path).snapshot()));
+    let heads = models.get::<AllHeadsModel>().expect("heads").content.clone();
+    assert_eq!(heads.layers.iter().map(|layer| layer.number).collect::<Vec<_>>(), [2, 4]);
+    let route = models.get::<RouteModel>().expect("a route");
+    assert_eq!(route.layers.iter().map(|layer| layer.number).collect::<Vec<_>>(), [2, 4]);
+    for panel in [PanelName::AllHeads, PanelName::Attention] {
+        let said = format!("{:?}", sheet(panel, &models, &Chosen::default()).items);
+        assert!(said.contains("4·2") && !said.contains("1·2"), "{panel:?}: {said}");
+    }
+    // Each layer of a decoder has two attentions.
+    let t5 = Models::of(Arc::new(kernel("t5").snapshot()));
+    let layers = &t5.get::<RouteModel>().expect("a route").layers;
+    assert_eq!(layers.iter().map(|layer| layer.number).collect::<Vec<_>>(), (1..=8).collect::<Vec<_>>());
+}
+
+#[test]
 fn the_map_says_that_rows_sum_to_1_where_they_do() {
     let hint = |snapshot: Snapshot| {
         let models = Models::of(Arc::new(snapshot));
@@ -429,6 +452,21 @@ fn the_map_says_that_rows_sum_to_1_where_they_do() {
     assert!(hint(made(&[], &[])));
     assert!(!hint(made(&[("rows", "partial")], &[])), "small weights were left out");
     assert!(!hint(made(&[], &[("sinks.0", &[2], vec![0.0; 2])])), "a sink takes a share");
+}
+
+#[test]
+fn logits_alone_open_with_their_answers() {
+    let (_folder, path) = recording_of(4, &[], &[("logits", &[4, 3], waves(12))]);
+    let snapshot = Arc::new(kernel_of(&path).snapshot());
+    let models = Models::of(snapshot.clone());
+    for &(panel, _) in PANELS {
+        sheet(panel, &models, &Chosen::default());
+    }
+    assert_eq!(snapshot.model.as_ref().expect("a model").sentence.answers.likeliest.len(), 4);
+    assert_eq!(
+        [PanelName::Answers, PanelName::Attention].map(|panel| needs(panel, &snapshot)),
+        [None, Some(Needs::Attention)]
+    );
 }
 
 #[test]

@@ -512,6 +512,23 @@ fn check_window(bench: &mut Bench, action: WindowAction, which: usize, act: &dyn
             assert!(bench.fronts().contains(&"Step".to_owned()), "{said}: {:?}", bench.fronts());
             bench.view().walk.set(0.0);
         }
+        WindowAction::MapAnswer | WindowAction::MeasureWords | WindowAction::ComputeTables => {
+            type IsAsked = fn(&Command) -> bool;
+            let (panel, is_asked): (_, IsAsked) = match action {
+                WindowAction::MapAnswer => ("Intervene", |sent| matches!(sent, Command::Map)),
+                WindowAction::MeasureWords => ("Answers", |sent| matches!(sent, Command::Words(_))),
+                _ => ("All heads", |sent| matches!(sent, Command::Tables(_))),
+            };
+            bench.sent.clear();
+            act(bench);
+            assert!(bench.fronts().contains(&panel.to_owned()), "{said}: {:?}", bench.fronts());
+            assert_eq!(bench.sent.iter().filter(|sent| is_asked(sent)).count(), 1, "{said}: {:?}", bench.sent);
+        }
+        WindowAction::MeasureTexts => {
+            act(bench);
+            assert!(bench.fronts().contains(&"All heads".to_owned()) && FILES(bench), "{said}");
+            bench.close_opened();
+        }
         WindowAction::CloseOrigin => {
             bench.view().trail.open(card);
             bench.rest();

@@ -17,6 +17,7 @@ mod motions;
 mod over_stage;
 mod owners;
 mod presenting;
+mod questions;
 mod random;
 mod recall;
 mod reload;

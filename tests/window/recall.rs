@@ -31,7 +31,7 @@ fn question(id: &str) -> String {
     )
 }
 
-/// A course of two lessons with a test of three questions, whose first lesson was opened three days ago.
+/// A course of two lessons with three questions, whose first lesson was opened three days ago.
 fn course(of: &str) -> (PathBuf, (Folder, Home)) {
     let (folder, home) = home(of);
     let lessons = folder.join("course");
@@ -41,8 +41,8 @@ fn course(of: &str) -> (PathBuf, (Folder, Home)) {
         std::fs::write(lessons.join(format!("{id}.ron")), lesson).expect("a lesson");
     }
     let questions = ["one", "two", "three"].map(question).concat();
-    let test = with_cells(SMALL, &questions).replacen(r#"id: "small""#, r#"id: "test""#, 1);
-    std::fs::write(lessons.join("test.ron"), test).expect("a lesson");
+    let test = with_cells(SMALL, &questions).replacen(r#"id: "small""#, r#"id: "recall""#, 1);
+    std::fs::write(lessons.join("recall.ron"), test).expect("a lesson");
     let then = SystemTime::now() - Duration::from_secs(3 * 24 * 60 * 60);
     let progress = LessonProgress { opened: seconds(then), ..LessonProgress::default() };
     let first = name(&lessons.join("first.ron")).expect("text");
@@ -86,7 +86,7 @@ fn a_lesson_begins_with_two_questions_whose_answers_are_kept() {
     bench.until("a verdict", |bench| recall(bench).is_some_and(|recall| recall.notebook.cells[0].shown.run.is_some()));
     bench.rest();
     bench.world.resource_mut::<Profile>().flush();
-    let test = name(&lessons.join("test.ron")).expect("text");
+    let test = name(&lessons.join("recall.ron")).expect("text");
     let kept = kept_course(Some(&home));
     let answer = kept.answers[&test]["one"];
     assert_eq!((answer.draw, answer.times), (1000, 1));
@@ -123,10 +123,10 @@ fn the_page_of_what_is_due_leads_to_each_question() {
     assert!(!page(&bench) && bench.world.resource::<CoursePage>().is_open, "back to the lessons");
 
     // The page lists the course of the program or of this folder; what leads to a question is an action.
-    let (test, cell) = (lessons.join("test.ron"), "two".to_owned());
+    let (test, cell) = (lessons.join("recall.ron"), "two".to_owned());
     bench.ask(attune::app::actions::Action::OpenCell(test, cell));
-    bench.until("the test", |bench| {
-        bench.world.resource::<LatestModels>().snapshot().is_some_and(|snapshot| snapshot.lesson.id == "test")
+    bench.until("the questions", |bench| {
+        bench.world.resource::<LatestModels>().snapshot().is_some_and(|snapshot| snapshot.lesson.id == "recall")
     });
     bench.rest();
     assert!(!bench.world.resource::<CoursePage>().is_open);

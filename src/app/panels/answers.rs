@@ -8,6 +8,7 @@ use attune_core::kernel::command::Command;
 use attune_core::kernel::evidence::words::ShownAnswer;
 use attune_core::kernel::snapshot::Snapshot;
 use attune_engine::numerics::model::beams::BEAMS_MAX;
+use attune_ui::actions::WindowAction;
 use attune_ui::theme::{self, Palette, size};
 use attune_ui::ui_state::{Selection, Trail};
 use attune_ui::widgets::controls::{checkbox_ui, hint, led_by_arrows, switch_ui};
@@ -53,6 +54,9 @@ struct WritingUi {
 impl Panel for AnswersPanel {
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
         let model = cx.models.get::<AnswersModel>()?;
+        if cx.view.asked.button == Some(WindowAction::MeasureWords) {
+            self.view = AnswersView::Words;
+        }
         switch_ui(
             ui,
             &mut self.view,

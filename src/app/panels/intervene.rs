@@ -11,7 +11,7 @@ use attune_engine::numerics::attention::HeadMode;
 use attune_engine::quantity::Quantity;
 use attune_ui::actions::{ActionTable, WindowAction};
 use attune_ui::theme::{self, Palette, size};
-use attune_ui::ui_state::{Selection, Trail};
+use attune_ui::ui_state::{PanelView, Selection, Trail};
 use attune_ui::widgets::controls::{checkbox_ui, choose_query_ui, code_button, hint};
 use attune_ui::widgets::heat::{MaskUiState, mask_ui};
 use attune_ui::widgets::traced::number_ui;
@@ -41,14 +41,7 @@ impl Panel for IntervenePanel {
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
         let what_if = cx.models.get::<WhatIfModel>()?;
         let shifts = cx.models.of_choice::<AnswerShifts>(&cx.view.selection.query);
-        cx.requests.commands.extend(intervene_ui(
-            ui,
-            &what_if,
-            shifts.as_deref(),
-            self,
-            cx.view.selection,
-            cx.view.trail,
-        ));
+        cx.requests.commands.extend(intervene_ui(ui, &what_if, shifts.as_deref(), self, &mut cx.view));
         Some(())
     }
 }
@@ -58,8 +51,7 @@ fn intervene_ui(
     model: &WhatIfModel,
     shifts: Option<&AnswerShifts>,
     state: &mut IntervenePanel,
-    selection: &mut Selection,
-    trail: &mut Trail,
+    PanelView { selection, trail, asked, .. }: &mut PanelView,
 ) -> Vec<Command> {
     let mut commands = Vec::new();
     choose_query_ui(
@@ -100,7 +92,7 @@ fn intervene_ui(
         ui.add_space(size::GAP);
         commands.extend(patch_ui(ui, model, &mut state.patch, selection));
         ui.add_space(size::GAP);
-        commands.extend(maps_ui(ui, model));
+        commands.extend(maps_ui(ui, model, asked));
         ui.add_space(size::GAP);
         commands.extend(mask_ui(ui, model, &mut state.mask));
     });
@@ -432,7 +424,7 @@ fn length_ui(ui: &mut Ui, head: &HeadRow, query: usize, longest: f32, palette: &
     });
 }
 
-/// The place that the learner is choosing.
+/// The layer, the words and the source of a patch, as far as the learner has chosen them.
 #[derive(Default)]
 pub struct PatchUiState {
     /// Before this layer, counted from 0 over all layers; until one is chosen, the first of the sentence.

@@ -3,20 +3,24 @@
 
 use attune_core::kernel::command::Command;
 use attune_core::kernel::evidence::live::SentenceMap;
+use attune_ui::actions::{ActionTable, WindowAction};
 use attune_ui::theme::{self, Palette, size};
+use attune_ui::ui_state::FocusRequest;
 use attune_ui::widgets::controls::{code_button, led_by_arrows};
 use attune_ui::widgets::heat::{Heat, paint_slanted, reach, text_width};
 use attune_view::panels::intervene::maps;
 use attune_view::sheet::grid::Grid;
 use attune_view::view_model::what_if::{MapKind, WhatIfModel};
-use egui::{Align2, Button, Key, Label, Response, RichText, ScrollArea, Sense, Ui, Vec2, WidgetInfo, WidgetType};
+use egui::{
+    Align, Align2, Button, Key, Label, Response, RichText, ScrollArea, Sense, Ui, Vec2, WidgetInfo, WidgetType,
+};
 
 /// Shows the button and the maps.
-pub(crate) fn maps_ui(ui: &mut Ui, model: &WhatIfModel) -> Option<Command> {
+pub(crate) fn maps_ui(ui: &mut Ui, model: &WhatIfModel, asked: &mut FocusRequest) -> Option<Command> {
     let mut command = None;
     ui.horizontal(|ui| {
         ui.label(RichText::new("Maps").font(theme::strong(size::BODY)));
-        command = button_ui(ui, model.map.as_deref());
+        command = button_ui(ui, model.map.as_deref(), asked);
     });
     if let Some(title) = model.map_title() {
         ui.add(Label::new(title).wrap());
@@ -32,19 +36,24 @@ pub(crate) fn maps_ui(ui: &mut Ui, model: &WhatIfModel) -> Option<Command> {
         let clicked = scroll.show(ui, |ui| grid_ui(ui, &grid)).inner;
         command = clicked.and_then(|(layer, place)| model.map_command(kind, layer, place)).or(command);
         let of_two = model.map.as_ref().is_some_and(|map| map.second.is_some());
-        let advice = match kind {
-            MapKind::Words => Some("Click a cell to patch that vector in."),
-            MapKind::Heads if of_two => Some("Click a cell to see which heads before it act through it."),
-            MapKind::Heads | MapKind::Paths => None,
-        };
-        if let Some(advice) = advice {
-            ui.weak(RichText::new(advice).size(size::SMALL));
-        }
+        ui.weak(RichText::new(about(kind, of_two)).size(size::SMALL));
     }
     command
 }
 
-fn button_ui(ui: &mut Ui, map: Option<&SentenceMap>) -> Option<Command> {
+/// Says what the cells of a map tell, and what a click does.
+fn about(kind: MapKind, of_two: bool) -> &'static str {
+    match kind {
+        MapKind::Words => {
+            "0 is the answer of the sentence, 1 that of the second. Click a cell to patch that vector in."
+        }
+        MapKind::Heads if of_two => "Click a cell to see which heads before it act through it.",
+        MapKind::Heads => "What a head that is off adds to the difference. Click a cell to switch the head off.",
+        MapKind::Paths => "How far each earlier head of the second sentence brings its answer on this way alone.",
+    }
+}
+
+fn button_ui(ui: &mut Ui, map: Option<&SentenceMap>, asked: &mut FocusRequest) -> Option<Command> {
     const TIP: &str = "Computes what each vector and each head of the second sentence does to the answer, one at a time; \
         without a second sentence, what each head does that is off";
     let running = map.filter(|map| map.progress.done < map.progress.of);
@@ -52,11 +61,16 @@ fn button_ui(ui: &mut Ui, map: Option<&SentenceMap>) -> Option<Command> {
         Some(_) => ("Stop", "Ends the map and removes it", Command::EndMap),
         None => ("Map", TIP, Command::Map),
     };
-    let clicked = ui.add(Button::new(name)).on_hover_text(tip).clicked();
+    let action = WindowAction::MapAnswer;
+    let response = ui.add(Button::new(name)).on_hover_text(action.row().hint_with(tip));
+    let is_asked = asked.take_button(action);
+    if is_asked {
+        response.scroll_to_me(Some(Align::TOP));
+    }
     if let Some(SentenceMap { progress, .. }) = running {
         ui.weak(format!("{} of {}", progress.done, progress.of));
     }
-    clicked.then_some(command)
+    (response.clicked() || is_asked).then_some(command)
 }
 
 /// Shows a map, and returns the cell that was clicked, or chosen with Space.

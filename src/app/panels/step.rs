@@ -372,7 +372,8 @@ fn heads_ui(ui: &mut Ui, attention: &AttentionMaps, selection: &mut Selection) {
     ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
     let are_numbered = count > NAMED_MAX;
     if are_numbered {
-        ui.label(RichText::new(&chosen.title).color(palette.head(chosen.own)));
+        // A title that is broken would have its number beside those of the heads.
+        ui.add(Label::new(RichText::new(&chosen.title).color(palette.head(chosen.own))).extend());
     }
     for map in attention.heads.iter().filter(|map| !are_numbered || map.block == chosen.block) {
         let words = if are_numbered { (map.own + 1).to_string() } else { map.title.clone() };

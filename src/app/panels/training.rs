@@ -526,7 +526,7 @@ pub struct RetrainModel {
     pub has_ghosts: bool,
     /// While it trains: how far, from 0 to 1, and what it does.
     pub under_way: Option<(f32, String)>,
-    /// Lesson and recipe that the sliders were made of.
+    /// The lesson and recipe from which the sliders were made.
     made_of: (Arc<Lesson>, Arc<Recipe>),
 }
 

@@ -404,8 +404,8 @@ fn review_ui(ui: &mut Ui, review: &Review) -> Option<Action> {
     };
     ui.label(RichText::new(standing).font(theme::strong(size::READING)));
     let about = "A question that was not right is due the next day; after one, two and three right answers in a row it is \
-        due after 2, 7 and 30 days. Two of them stand at the beginning of the next lesson that you open. Here each opens in \
-        the final test, where Ask again asks it with other numbers.";
+        due after 2, 7 and 30 days. Two of them are at the beginning of the next lesson that you open. Here each opens among \
+        all the others, where Ask again asks it with other numbers.";
     ui.add(Label::new(RichText::new(about).color(palette.ink_soft)).wrap());
     ui.add_space(size::GAP_WIDE);
     let mut action = None;
@@ -415,11 +415,11 @@ fn review_ui(ui: &mut Ui, review: &Review) -> Option<Action> {
             ui.label(RichText::new("Later").font(theme::strong(size::READING)));
         }
         let words = format!("{} · {}", question.lesson_words(), question.words(review.now));
-        let open = ui.add(Button::new(words).wrap()).on_hover_text("Opens the question in the final test");
+        let open = ui.add(Button::new(words).wrap()).on_hover_text("Opens the question");
         if open.clicked()
-            && let Some(test) = &review.test
+            && let Some(file) = &review.file
         {
-            action = Some(Action::OpenCell(test.clone(), question.cell.clone()));
+            action = Some(Action::OpenCell(file.clone(), question.cell.clone()));
         }
     }
     action
@@ -711,7 +711,7 @@ fn show_part(world: &mut World, shows_review: bool) {
         page.close();
         return;
     }
-    // Without a lesson behind it, what is due gives way to the lessons.
+    // If the review is open already and there is no lesson to go back to, the page shows the lessons instead.
     let shows_review = shows_review && !is_shown;
     // The page reads the progress from the disk.
     world.resource_mut::<Profile>().flush();

@@ -56,9 +56,10 @@ fn try_follow(world: &mut World, link: TextLink) -> Result<(), String> {
             let file = lesson_file(world, &id)?;
             open(world, file);
         }
-        TextLink::Place { lesson, cell } => {
+        TextLink::Place { lesson, cell, at } => {
             let file = lesson_file(world, &lesson)?;
             open_at(world, file, cell);
+            world.resource_mut::<ViewState>().asked.step = at;
         }
         TextLink::File(name) => {
             let path = in_folder(snapshot.lesson.folder.as_deref(), &name);

@@ -11,6 +11,7 @@ pub mod links;
 pub mod opening;
 pub mod perform;
 pub mod presentation;
+pub mod prompt;
 pub mod state;
 pub mod still_map;
 pub mod talk;

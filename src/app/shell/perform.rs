@@ -90,6 +90,10 @@ fn effect(action: WindowAction) -> Effect {
         Do::LayerBefore => View(|view| view.walk.pass_by(-1)),
         Do::Origin => World(open_origin),
         Do::WhyThere => World(why_there),
+        Do::MapAnswer => World(|world| press_in(world, PanelName::Intervene, Do::MapAnswer)),
+        Do::MeasureWords => World(|world| press_in(world, PanelName::Answers, Do::MeasureWords)),
+        Do::ComputeTables => World(|world| press_in(world, PanelName::AllHeads, Do::ComputeTables)),
+        Do::MeasureTexts => World(|world| press_in(world, PanelName::AllHeads, Do::MeasureTexts)),
         Do::CloseOrigin => View(|view| view.trail.close()),
         Do::OriginBefore => View(|view| view.trail.back()),
         Do::ReadAdded => View(|view| view.selection.reading.turn_added()),
@@ -230,6 +234,12 @@ fn why_there(world: &mut World) {
         selection.key = Some(key);
         walk.show_step(layer, Step::Score);
     }
+}
+
+/// Brings a panel to the front, where the next frame presses the button of the action.
+fn press_in(world: &mut World, panel: PanelName, action: WindowAction) {
+    world.resource_mut::<WorkspaceState>().0.open_panels.show(PanelId::of(panel));
+    world.resource_mut::<ViewState>().asked.button = Some(action);
 }
 
 /// Returns the head and the pair whose score is explained while no word is chosen.

@@ -162,7 +162,7 @@ impl Screen<'_> {
         let Screen { models, on_stage, view, tab, workspace, outbox, state, .. } = self;
         let Some(talk) = &mut state.presentation else { return };
         let strip = StripOptions { is_open: false, reduced_motion: view.preferences.reduced_motion };
-        let mut stage = StageSide { scene: on_stage, tab, parts: StageParts::Gauge, strip };
+        let mut stage = StageSide { scene: on_stage, tab, parts: StageParts::Gauge, strip, beside_tab: None };
         let prose = &mut workspace.0.prose;
         let requests = presentation_ui(ui, models, talk, &mut view.for_panels(), &mut stage, prose);
         outbox.commands.extend(requests.commands);
@@ -190,8 +190,10 @@ impl Screen<'_> {
             }
         }
         let is_answered = outbox.is_answered && outbox.commands.is_empty();
-        let mut stage = StageSide::of(on_stage, tab, &workspace.open_panels, view);
+        let mut stage = StageSide::of(ui, on_stage, tab, &workspace.open_panels, view);
         let requests = workspace_ui(ui, models, &mut issues.0, workspace, view, &mut stage, is_answered);
+        // The panel has no such button now.
+        view.asked.button = None;
         outbox.commands.extend(requests.commands);
         recall.send(requests.recall);
         state.asked.extend(requests.actions);
@@ -249,11 +251,14 @@ pub struct LessonKeys {
 /// Returns the actions of a lesson whose keys were pressed.
 pub fn lesson_keys(ctx: &Context, lesson: &LessonKeys) -> Vec<Pressed<WindowAction>> {
     use WindowAction::{
-        Beside, BrowseTraining, BrowseTrainingFar, Compare, Glossary, HandIn, HideSinks, LayerBefore, NextLayer,
-        Origin, Pieces, RawStates, ReadAdded, Share, TrainStep, WriteSentence,
+        Beside, BrowseTraining, BrowseTrainingFar, Compare, ComputeTables, Glossary, HandIn, HideSinks, LayerBefore,
+        MapAnswer, MeasureTexts, MeasureWords, NextLayer, Origin, Pieces, RawStates, ReadAdded, Share, TrainStep,
+        WriteSentence,
     };
     pressed(ctx, |action| match action {
-        WriteSentence | Compare | Beside => lesson.has_sentences,
+        WriteSentence | Compare | Beside | MapAnswer | MeasureWords | ComputeTables | MeasureTexts => {
+            lesson.has_sentences
+        }
         HandIn | Share | Glossary | ReadAdded | HideSinks => lesson.has_notebook,
         TrainStep => matches!(lesson.training, Some(TrainingStage::Paused | TrainingStage::Stopped)),
         BrowseTraining | BrowseTrainingFar => lesson.training.is_some(),

@@ -15,7 +15,7 @@ use bevy::render::settings::RenderCreation;
 use bevy::time::Real;
 use bevy::window::{WindowCloseRequested, WindowEvent, WindowResizeConstraints, WindowResolution};
 use bevy::winit::{EventLoopProxyWrapper, UpdateMode, WinitSettings};
-use bevy_egui::{EguiInput, EguiPreUpdateSet, EguiPrimaryContextPass};
+use bevy_egui::{EguiInput, EguiPreUpdateSet, EguiPrimaryContextPass, free_egui_textures_system};
 use egui::{Event, Modifiers};
 
 use super::beside::{self, follow_spaces, put_beside};
@@ -24,6 +24,7 @@ use super::jobs::{follow_export, follow_map};
 use super::leaving::{title, unsaved};
 use super::opening::{self, Opening};
 use super::perform::perform;
+use super::prompt::show_at_once;
 use super::state::{Jobs, Setup, WindowState};
 use super::{keyboard, ui};
 use crate::app::fault::AppFault;
@@ -151,7 +152,13 @@ fn plugin(app: &mut App) {
             .after(EguiPreUpdateSet::ProcessInput)
             .before(EguiPreUpdateSet::BeginPass),
     );
-    app.add_systems(Last, pace.in_set(AppSystems::Pace));
+    app.add_systems(
+        Last,
+        (
+            show_at_once.after(close).before(AppSystems::BuildStage).before(free_egui_textures_system),
+            pace.in_set(AppSystems::Pace),
+        ),
+    );
 }
 
 /// Adds the systems of a window that the rendering of pictures does not need: the learner's work, pages and dialogs.

@@ -34,22 +34,56 @@ fn is_search_open(ctx: &Context, highlight: &Highlight) -> bool {
     has_keyboard || highlight.is_narrowed() || !highlight.search.text.is_empty()
 }
 
-/// Returns the upper right corner of the picture's room, in the size that the bar needs.
-pub fn corner(ui: &Ui, room: Rect, emphasis: &Emphasis, rig: &CameraRig, highlight: &Highlight) -> Rect {
-    let signs = if rig.is_flat() { Vec::new() } else { axes().map(|(_, sign)| sign).collect() };
-    let names = [StageAction::Home, StageAction::Flat, StageAction::Lasso].map(|action| action.row().text.to_owned());
-    let is_open = is_search_open(ui.ctx(), highlight);
-    let search = (!is_open).then(|| SEARCH.to_owned());
-    let features = emphasis.by_feature.features.iter().flat_map(|_| [COLOR, SIZE].map(str::to_owned));
-    let names: Vec<String> = names.into_iter().chain(features).collect();
-    let padding = 2.0 * ui.spacing().button_padding.x + size::GAP_TIGHT;
-    let button = |name: &String| width_of(ui, name, theme::plain(size::BODY)) + padding;
-    let views: f32 = signs.iter().chain(&names).chain(&search).map(button).sum::<f32>() + 2.0 * size::GAP_TIGHT;
-    let field = if is_open { size::SEARCH + BESIDE + COUNT } else { 0.0 };
-    let width = (views + field).min(room.width() - 2.0 * size::GAP);
-    let fault = if is_open && matches!(emphasis.found, Some(Err(_))) { size::TABLE_ROW } else { 0.0 };
-    let at = room.right_top() + egui::vec2(-width - size::GAP, size::GAP);
-    Rect::from_min_size(at, egui::vec2(width, size::VIEW_BAR + fault))
+/// The place of the bar.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Place {
+    pub rect: Rect,
+    /// Whether the bar covers a part of the picture, because the row of the stage's tab has no room for it.
+    pub is_over_picture: bool,
+}
+
+/// The widths that the bar needs.
+pub struct BarWidths {
+    /// The width without which a button would be cut off.
+    least: f32,
+    /// The width with a search field of full size.
+    full: f32,
+    /// The height of the line with the fault of a search text.
+    fault: f32,
+}
+
+impl BarWidths {
+    pub fn of(ui: &Ui, emphasis: &Emphasis, rig: &CameraRig, highlight: &Highlight) -> Self {
+        let signs = if rig.is_flat() { Vec::new() } else { axes().map(|(_, sign)| sign).collect() };
+        let names =
+            [StageAction::Home, StageAction::Flat, StageAction::Lasso].map(|action| action.row().text.to_owned());
+        let is_open = is_search_open(ui.ctx(), highlight);
+        let search = (!is_open).then(|| SEARCH.to_owned());
+        let features = emphasis.by_feature.features.iter().flat_map(|_| [COLOR, SIZE].map(str::to_owned));
+        let names: Vec<String> = names.into_iter().chain(features).collect();
+        let padding = 2.0 * ui.spacing().button_padding.x + size::GAP_TIGHT;
+        let button = |name: &String| width_of(ui, name, theme::plain(size::BODY)) + padding;
+        let views: f32 = signs.iter().chain(&names).chain(&search).map(button).sum::<f32>() + 2.0 * size::GAP_TIGHT;
+        let (least, full) =
+            if is_open { (BESIDE + size::SEARCH_MIN, BESIDE + COUNT + size::SEARCH) } else { (0.0, 0.0) };
+        let fault = if is_open && matches!(emphasis.found, Some(Err(_))) { size::TABLE_ROW } else { 0.0 };
+        Self { least: views + least, full: views + full, fault }
+    }
+
+    /// Returns the place beside the stage's tab if there is room for all buttons, or else the upper right corner of the
+    /// picture's room.
+    pub fn place(&self, room: Rect, beside_tab: Option<Rect>) -> Place {
+        let beside = beside_tab.filter(|row| row.width() >= self.least + size::GAP);
+        let (right_top, width, height) = match beside {
+            Some(row) => (row.right_top(), row.width() - size::GAP, row.height()),
+            None => {
+                (room.right_top() + egui::vec2(-size::GAP, size::GAP), room.width() - 2.0 * size::GAP, size::VIEW_BAR)
+            }
+        };
+        let size = egui::vec2(self.full.min(width), height + self.fault);
+        let rect = Rect::from_min_size(right_top - egui::vec2(size.x, 0.0), size);
+        Place { rect, is_over_picture: beside.is_none() }
+    }
 }
 
 /// Label of the button that opens the search field.
@@ -58,19 +92,32 @@ const SEARCH: &str = "Search";
 const COLOR: &str = "Colour";
 const SIZE: &str = "Size";
 
-pub fn bar_ui(ui: &mut Ui, model: &StageModel, emphasis: &Emphasis, rig: &mut CameraRig, view: &mut PanelView) {
+/// Shows the bar. Over the picture it has a ground, through which the picture is seen until the pointer is on the bar.
+pub fn bar_ui(
+    ui: &mut Ui,
+    model: &StageModel,
+    emphasis: &Emphasis,
+    rig: &mut CameraRig,
+    view: &mut PanelView,
+    is_over_picture: bool,
+) {
     /// The bar's opacity over the picture: in use, and while it is quiet.
     const HIDES: (f32, f32) = (0.9, 0.45);
     /// Least width in which the menus fit beside the open search field.
     const WIDE: f32 = 640.0;
     let palette = Palette::of(ui.visuals().dark_mode);
     let area = ui.available_rect_before_wrap();
-    let (row, below) = area.split_top_bottom_at_y(area.top() + size::VIEW_BAR);
+    let height = if is_over_picture { size::VIEW_BAR } else { size::TAB_HEIGHT };
+    let (row, below) = area.split_top_bottom_at_y(area.top() + height);
     let inner = row.shrink2(egui::vec2(size::GAP_TIGHT, 0.0));
     let is_open = is_search_open(ui.ctx(), view.highlight);
     let is_quiet = !is_open && !ui.rect_contains_pointer(area);
-    let hides = if is_quiet { HIDES.1 } else { HIDES.0 };
-    ui.painter().rect_filled(area, f32::from(size::RADIUS), palette.surface.gamma_multiply(hides));
+    if is_over_picture {
+        let hides = if is_quiet { HIDES.1 } else { HIDES.0 };
+        ui.painter().rect_filled(area, f32::from(size::RADIUS), palette.surface.gamma_multiply(hides));
+    } else if below.is_positive() {
+        ui.painter().rect_filled(below, f32::from(size::RADIUS), palette.surface.gamma_multiply(HIDES.0));
+    }
     if is_quiet {
         // The text is faint until the pointer is over the bar.
         ui.visuals_mut().override_text_color = Some(palette.ink_faint);

@@ -179,8 +179,8 @@ impl CameraRig {
         self.ease_to(Pose { target, distance, ..goal });
     }
 
-    /// Returns the pose if the learner has moved the camera; an untouched camera frames the scene by itself and needs
-    /// no saved pose.
+    /// Returns the pose if the learner has moved the camera or switched between 2D and 3D. Any other camera frames
+    /// the scene by itself and needs no saved pose.
     pub fn saved(&self) -> Option<SavedCamera> {
         let Pose { target, yaw, pitch, distance, perspective } = self.goal();
         let is_flat = perspective == 0.0;

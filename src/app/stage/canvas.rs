@@ -417,7 +417,7 @@ fn tooltip_ui(ui: &mut Ui, SceneRef { model, emphasis, .. }: SceneRef, hit: Hit)
         }
         Hit::Token(position) => {
             let Some(token) = model.tokens.get(position) else { return };
-            let mut beside = vec![format!("token {}", position + 1)];
+            let mut beside = vec![format!("token {} of {}", position + 1, model.tokens.len())];
             beside.extend(group_of(model, token.group));
             if token.is_added {
                 beside.push("special".to_owned());

@@ -92,7 +92,8 @@ impl Content {
     /// Without perspective `z` has no part in it.
     pub fn frame(&self, from: Pose, aspect: f32) -> Pose {
         let half_height = half_height(aspect);
-        // Returns the middle along a side, and the depth of an eye from which all points are within the slope.
+        // Returns the middle of the points along a direction, and the least depth of an eye that sees all of them
+        // within the slope.
         let seen = |side: Vec3, slope: f32| {
             let leaning = from.backwards() * (slope * from.perspective);
             let [most, least] = [side, -side].map(|side| self.reach(side + leaning).1);

@@ -53,9 +53,11 @@ impl<'a> Filmstrip<'a> {
         Self { route, frames, middle: scope.middle, reach: scope.reach }
     }
 
-    /// Returns the place of a word after a layer, kept within the layer's frame.
+    /// Returns the place of a word after a layer, kept within the layer's frame and, in a frame that is named, below the name.
     pub fn place(&self, layer: usize, [x, y, _]: [f32; 3]) -> Pos2 {
-        let frame = self.frames[layer];
+        let whole = self.frames[layer];
+        let name = if whole.width() >= NAMED_FROM { size::LABEL_AXIS } else { 0.0 };
+        let frame = whole.with_min_y(whole.top() + name);
         let half = frame.size() / 2.0 - Vec2::splat(MARGIN);
         let along = |value: f32, axis: usize| ((value - self.middle[axis]) / self.reach).clamp(-1.0, 1.0);
         frame.center() + vec2(along(x, 0) * half.x, -along(y, 1) * half.y)
@@ -103,14 +105,14 @@ impl<'a> Filmstrip<'a> {
         end: &str,
     ) {
         let (rect, radius) = (self.frames[layer], f32::from(size::RADIUS_SMALL));
-        let (fill, ink) =
-            if is_passed { (palette.accent_soft, palette.ink) } else { (palette.raised, palette.ink_soft) };
+        // The frames are pictures, so that only their edges have the accent.
+        let (fill, ink) = if is_passed { (palette.raised, palette.ink) } else { (palette.stage, palette.ink_soft) };
         let width = if ring.is_some() { size::OUTLINE } else { size::HAIRLINE };
         let edge = Stroke::new(width, ring.unwrap_or_else(|| palette.stop(is_passed)));
         painter.rect_filled(rect, radius, fill);
         painter.rect_stroke(rect, radius, edge, StrokeKind::Inside);
         let is_last = layer + 1 == self.frames.len();
-        let number = (layer + 1).to_string();
+        let number = self.route.layers[layer].number.to_string();
         let name = if is_last && rect.width() >= NAMED_FROM { format!("{number} {end}") } else { number };
         let corner = rect.min + vec2(size::GAP_TIGHT, size::HAIRLINE);
         painter.text(corner, Align2::LEFT_TOP, name, theme::plain(size::LABEL_AXIS), ink);

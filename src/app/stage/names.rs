@@ -170,7 +170,8 @@ pub fn paint_names(canvas: &Canvas, shown: Shown, others: Vec<Named>, mut writte
             (_, true) => Priority::Selected,
             _ => point.priority,
         };
-        named.push(of_point(projected, point, priority));
+        let ring = if is_hovered || is_selected { size::RING_GAP } else { 0.0 };
+        named.push(of_point(projected, &SeenPoint { radius: point.radius + ring, ..*point }, priority));
     }
     let (mut named, unnamed): (Vec<_>, Vec<_>) =
         named.into_iter().partition(|name| !is_quiet(projected, crowds, shown.pointer, name));
@@ -302,7 +303,7 @@ impl Label {
     }
 }
 
-/// Joins names in a row, such as `the · cat · sat` or, if there are many, `the · cat · sat · on and 4 more`.
+/// Joins names in a row, such as `the · cat · sat` or, if there are many, `the · cat · sat · on · a and 3 more`.
 fn in_one_line(names: &[Named]) -> String {
     const NAMES: usize = 6;
     let shown = if names.len() > NAMES { NAMES - 1 } else { names.len() };

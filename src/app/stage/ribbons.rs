@@ -429,7 +429,7 @@ impl<'a> Ribbons<'a> {
         response.on_hover_cursor(CursorIcon::PointingHand).on_hover_text(format!("{said}\n{ASK_HINT}"));
     }
 
-    /// Returns the rectangles of a ribbon's cells, from the left.
+    /// Returns the rectangles of those of a ribbon's cells that fit, from the left.
     fn cells(&self, area: Rect, count: usize) -> impl Iterator<Item = Rect> + use<> {
         let has_sums = matches!(self.step, Step::Score | Step::Scale);
         let room = area.width() - if has_sums { SUM } else { 0.0 };

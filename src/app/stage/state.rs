@@ -258,8 +258,16 @@ impl StageState {
     /// chosen head.
     fn follow_route(&mut self, view: &mut ViewState) {
         let Some(route) = self.route.clone() else { return };
-        let ViewState { walk, selection, highlight, .. } = view;
+        let ViewState { walk, selection, highlight, asked, .. } = view;
         walk.set_layers(route.layers.len());
+        if let Some(link) = asked.step.take() {
+            let head = link.head.and_then(|head| head.checked_sub(1)).filter(|head| route.layer_of(*head).is_some());
+            let layer = head.and_then(|head| route.layer_of(head)).unwrap_or(0);
+            walk.show_step(layer, Step::ALL[(link.step - 1).min(Step::ALL.len() - 1)]);
+            if let Some(head) = head {
+                selection.choose_head(head);
+            }
+        }
         if std::mem::replace(&mut self.shows, highlight.shows) != highlight.shows {
             let tokens = self.whole.as_ref().map_or(&[][..], |whole| &whole.tokens);
             let is_lit = |query: usize| {

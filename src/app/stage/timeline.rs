@@ -209,7 +209,7 @@ impl Heading {
                 let layer = Some(walk.layer()).filter(|_| walk.is_walking()).or_else(of_head).unwrap_or(0);
                 let place = place_said(route, layer, walk.step());
                 let place = if is_between { format!("{share} of {place}") } else { place };
-                (walk.step().name().to_owned(), place)
+                (route.map_or(walk.step().name(), |route| route.name(walk.step())).to_owned(), place)
             }
         };
         Self { title, place, is_on_the_way: is_between && !walk.is_walking() }
@@ -384,7 +384,7 @@ fn paint_track(
     walk: &Walk,
 ) {
     if track.has_signs() {
-        return paint_signs(ui, response, track, names[0], walk);
+        return paint_signs(ui, response, track, (route, names[0]), walk);
     }
     let palette = Palette::of(ui.visuals().dark_mode);
     let painter = ui.painter();
@@ -402,7 +402,7 @@ fn paint_track(
     let is_behind = has_layers && is_end(place as usize) && place.fract() == 0.0;
     match route.zip(track.frame) {
         Some((route, _)) => paint_film(ui, track, (route, names), followed, place, ring),
-        None if has_layers => paint_layers(ui, track, is_behind.then_some(place), place, ring),
+        None if has_layers => paint_layers(ui, track, route, (is_behind.then_some(place), place), ring),
         None => {}
     }
     let is_behind = is_behind && track.frame.is_none();
@@ -432,7 +432,7 @@ fn paint_film(
 }
 
 /// Paints the layers with their numbers. `here` is the place of the walk if it is at the end of a layer.
-fn paint_layers(ui: &Ui, track: &Track, here: Option<f32>, place: f32, ring: Color32) {
+fn paint_layers(ui: &Ui, track: &Track, route: Option<&RouteModel>, (here, place): (Option<f32>, f32), ring: Color32) {
     let (palette, painter) = (Palette::of(ui.visuals().dark_mode), ui.painter());
     for layer in 0..track.layers {
         let (at, is_passed) = (Track::behind(layer), place >= Track::behind(layer));
@@ -443,7 +443,8 @@ fn paint_layers(ui: &Ui, track: &Track, here: Option<f32>, place: f32, ring: Col
         let radius = NUMBERED.min(track.room() - 1.0).max(STOP);
         painter.circle(center, radius, fill, Stroke::new(size::HAIRLINE, palette.stop(is_passed)));
         if radius >= NUMBERED {
-            let number = (layer + 1).to_string();
+            let own = route.and_then(|route| route.layers.get(layer)).map(|own| own.number);
+            let number = own.unwrap_or(layer + 1).to_string();
             painter.text(center, Align2::CENTER_CENTER, number, theme::plain(size::LABEL_AXIS), ink);
         }
         if is_here {
@@ -454,7 +455,7 @@ fn paint_layers(ui: &Ui, track: &Track, here: Option<f32>, place: f32, ring: Col
 
 /// Paints the steps of a single layer as signs, each with its name below it, and a mark between them at the place of
 /// the walk.
-fn paint_signs(ui: &Ui, response: &Response, track: &Track, start: &str, walk: &Walk) {
+fn paint_signs(ui: &Ui, response: &Response, track: &Track, (route, start): (Option<&RouteModel>, &str), walk: &Walk) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let painter = ui.painter();
     let place = walk.place();
@@ -475,7 +476,7 @@ fn paint_signs(ui: &Ui, response: &Response, track: &Track, start: &str, walk: &
         painter.text(rect.center(), Align2::CENTER_CENTER, step.sign(), theme::plain(size::LABEL), ink);
         let name = pos2(rect.center().x, rect.bottom() + size::GAP_TIGHT / 2.0);
         let ink = if is_here { palette.ink } else { palette.ink_soft };
-        let words = if step == Step::Embed { start } else { step.name() };
+        let words = if step == Step::Embed { start } else { route.map_or(step.name(), |route| route.name(step)) };
         painter.text(name, Align2::CENTER_TOP, words, theme::plain(size::LABEL_AXIS), ink);
     }
     let ring = if response.has_focus() || response.hovered() { palette.accent } else { palette.line };

@@ -13,7 +13,7 @@ use attune_core::lesson::{Lesson, load};
 use attune_core::store::Home;
 use attune_view::view_model::course::{Course, name, seconds};
 use attune_view::view_model::notebook::NotebookModel;
-use attune_view::view_model::recall::{RecallModel, Review, Scheduled, answers, only, test_of};
+use attune_view::view_model::recall::{RecallModel, Review, Scheduled, answers, file_of, only};
 use bevy::prelude::*;
 
 use super::job::Job;
@@ -30,10 +30,10 @@ pub struct Recall {
 
 /// The questions that were chosen, with the kernel that is asked.
 struct AskedQuestions {
-    /// The file of the test.
-    test: PathBuf,
+    /// The file of the questions.
+    file: PathBuf,
     questions: Vec<Scheduled>,
-    /// The time for which they were chosen.
+    /// The time at which the questions were chosen, in seconds since 1970.
     now: u64,
     worker: Worker,
     /// The snapshot that was shown last.
@@ -57,30 +57,30 @@ impl Recall {
     }
 }
 
-/// Chooses the questions for a lesson's beginning, and trains the model of the test. Returns `None` if there are none.
+/// Chooses the questions for a lesson's beginning. Returns `None` if there are none.
 fn choose(lesson: &Path, home: Option<&Home>, waker: &Waker) -> Option<AskedQuestions> {
     let files = course::list(folder_of(lesson));
     let of_lesson = files.iter().find(|file| file.path.file_name() == lesson.file_name())?;
     let number = of_lesson.heading.as_ref().ok()?.number?;
     let course = kept_course(home);
     let done = name(lesson).and_then(|name| course.lessons.get(&name)).map_or(0, |progress| progress.tasks.done);
-    let (review, test) = review(&files, &course, SystemTime::now())?;
+    let (review, all) = review(&files, &course, SystemTime::now())?;
     let questions = review.at_beginning(number, done == 0);
     if questions.is_empty() {
         return None;
     }
-    let (lesson, work) = only(&test, &questions);
+    let (lesson, work) = only(&all, &questions);
     let worker = Worker::spawn_on(Arc::new(lesson), Some(work), waker.hook());
     worker.send(KernelCommand::Training(TrainingCommand::Play));
-    let (test, now) = (review.test?, review.now);
-    Some(AskedQuestions { test, questions, now, worker, shown: None, saved: Course::default() })
+    let (file, now) = (review.file?, review.now);
+    Some(AskedQuestions { file, questions, now, worker, shown: None, saved: Course::default() })
 }
 
-/// Reads the questions of a folder's test as they stand with the learner.
+/// Reads the questions of a folder as they stand with the learner.
 pub fn review(files: &[CourseFile], course: &Course, now: SystemTime) -> Option<(Review, Lesson)> {
-    let path = test_of(files)?;
-    let test = load::read(path).ok()?;
-    Some((Review::of(&test, path, files, course, seconds(now)), test))
+    let path = file_of(files)?;
+    let lesson = load::read(path).ok()?;
+    Some((Review::of(&lesson, path, files, course, seconds(now)), lesson))
 }
 
 /// Asks the questions that were chosen, shows them as they are, and saves the answers.
@@ -96,7 +96,7 @@ pub fn follow(mut recall: ResMut<Recall>, mut models: ResMut<LatestModels>, prof
     let before = models.recall.as_ref().map(|recall| &recall.notebook);
     let notebook = NotebookModel::of(&latest, before);
     models.recall = Some(Arc::new(RecallModel { questions: asked.questions.clone(), now: asked.now, notebook }));
-    let course = Course::of_answers(&asked.test, answers(&latest.notebook, seconds(SystemTime::now())));
+    let course = Course::of_answers(&asked.file, answers(&latest.notebook, seconds(SystemTime::now())));
     asked.shown = Some(latest);
     if let (Some(news), Some(mut profile)) = (course.since(&asked.saved), profile) {
         asked.saved = course;

@@ -32,9 +32,12 @@ fn details_ui(ui: &mut Ui, lines: &[String]) {
     let (button, _) = MenuButton::new("Details").ui(ui, |ui| {
         ui.set_width(size::WIDE_POPUP);
         ScrollArea::vertical().max_height(size::OUTPUT_MAX).show(ui, |ui| {
-            for line in lines {
-                ui.add(Label::new(line).selectable(true).wrap());
-            }
+            // A menu's own layout would stretch the blanks of a line to its width.
+            ui.with_layout(Layout::top_down(Align::Min), |ui| {
+                for line in lines {
+                    ui.add(Label::new(line).selectable(true).wrap());
+                }
+            });
         });
     });
     button.on_hover_text("All that the check of this recording found");

@@ -8,8 +8,10 @@ use bevy::math::Vec2;
 use egui::{Label, Mesh, Pos2, Rect, RichText, Ui, UiBuilder};
 
 use super::open_panels::OpenPanels;
+use super::tabs::room_beside_tabs;
+use crate::app::panels::stage::StagePanel;
 use crate::app::panels::{PanelId, SceneCamera, StageUi};
-use crate::app::stage::bar::{self, bar_ui};
+use crate::app::stage::bar::{self, BarWidths, bar_ui};
 use crate::app::stage::canvas::{Floating, picture_ui};
 use crate::app::stage::chains::ChainsCard;
 use crate::app::stage::frame::StageTab;
@@ -62,12 +64,14 @@ pub struct StageSide<'a> {
     pub tab: &'a mut StageTab,
     pub parts: StageParts,
     pub strip: StripOptions,
+    /// The room beside the stage's tab, in which the bar does not cover the picture.
+    pub beside_tab: Option<Rect>,
 }
 
 impl<'a> StageSide<'a> {
     /// Returns the stage beside these panels, complete or only the picture. The sentence's arcs wait for a panel about
     /// attention.
-    pub fn of(scene: &'a StageState, tab: &'a mut StageTab, panels: &OpenPanels, view: &ViewState) -> Self {
+    pub fn of(ui: &Ui, scene: &'a StageState, tab: &'a mut StageTab, panels: &OpenPanels, view: &ViewState) -> Self {
         let parts = if view.figure.is_on { StageParts::Picture } else { StageParts::All };
         let is_open = has_come_to_attention(panels);
         StageSide {
@@ -75,6 +79,7 @@ impl<'a> StageSide<'a> {
             tab,
             parts,
             strip: StripOptions { is_open, reduced_motion: view.preferences.reduced_motion },
+            beside_tab: room_beside_tabs(ui, panels, StagePanel::ID),
         }
     }
 }
@@ -145,7 +150,7 @@ struct Over<'a> {
     sentence: Option<(Strip<'a>, Rect)>,
     gauge: Option<(Gauge<'a>, Rect)>,
     second: Option<(SecondLine<'a>, Rect)>,
-    bar: Option<Rect>,
+    bar: Option<bar::Place>,
     /// The band of the walk, with its ribbons and the chains of a score, if the step has some.
     band: Option<Rect>,
     ribbons: Option<Ribbons<'a>>,
@@ -156,8 +161,8 @@ struct Over<'a> {
 }
 
 impl<'a> Over<'a> {
-    /// Places the parts: from the top the sentence, the gauge and the second sentence, with the bar in the corner below
-    /// them, and the time line at the bottom.
+    /// Places the parts: from the top the sentence, the gauge and the second sentence, with the bar beside the tab or
+    /// in the corner below them, and the time line at the bottom.
     fn of(ui: &Ui, side: &StageSide<'a>, area: Rect, view: &PanelView) -> Self {
         let mut over = Self::default();
         if side.parts == StageParts::Picture {
@@ -170,7 +175,8 @@ impl<'a> Over<'a> {
         if side.parts == StageParts::All && has_room && side.scene.points.is_some() {
             let room = Rect::from_x_y_ranges(area.x_range(), top..=bottom);
             let controls = &side.tab.controls;
-            over.bar = Some(bar::corner(ui, room, &side.scene.emphasis, &controls.rig, view.highlight));
+            let widths = BarWidths::of(ui, &side.scene.emphasis, &controls.rig, view.highlight);
+            over.bar = Some(widths.place(room, side.beside_tab));
         }
         over
     }
@@ -241,8 +247,12 @@ impl<'a> Over<'a> {
         if let Some((line, rect)) = &self.second {
             ui.scope_builder(at(*rect), |ui| line.ui(ui, view));
         }
-        if let Some((rect, model)) = self.bar.zip(model) {
-            ui.scope_builder(at(rect), |ui| bar_ui(ui, model, &scene.emphasis, &mut tab.controls.rig, view));
+        if let Some((place, model)) = self.bar.zip(model) {
+            ui.scope_builder(at(place.rect), |ui| {
+                // The row of the tabs lies outside of the stage's own tab.
+                ui.set_clip_rect(ui.clip_rect().union(place.rect));
+                bar_ui(ui, model, &scene.emphasis, &mut tab.controls.rig, view, place.is_over_picture);
+            });
         }
         if let Some((rect, ribbons)) = self.band.zip(self.ribbons.as_ref()) {
             let sentence = self.sentence.as_ref().map(|(strip, _)| strip);
@@ -274,6 +284,10 @@ impl<'a> Over<'a> {
         self.band.or(self.result).or(self.walk).map(|rect| rect.top())
     }
 
+    fn bar_over_picture(&self) -> Option<Rect> {
+        self.bar.filter(|bar| bar.is_over_picture).map(|bar| bar.rect)
+    }
+
     fn floating(&self, area: Rect) -> Floating {
         let top = self.top().unwrap_or(area.top());
         let bottom = self.bottom().unwrap_or(area.bottom());
@@ -281,7 +295,7 @@ impl<'a> Over<'a> {
         Floating {
             above: top - area.top(),
             below: area.bottom() - bottom,
-            rects: edges.into_iter().filter(Rect::is_positive).chain(self.bar).collect(),
+            rects: edges.into_iter().filter(Rect::is_positive).chain(self.bar_over_picture()).collect(),
         }
     }
 }
@@ -341,11 +355,11 @@ fn result_ui(ui: &mut Ui, result: &str) {
 /// Shows the picture and the parts above it.
 fn stage_ui(ui: &mut Ui, side: &mut StageSide, view: &mut PanelView) {
     let area = ui.available_rect_before_wrap();
-    bar::leave(ui.ctx(), area);
     if view.walk.is_playing() && ui.rect_contains_pointer(area) && ui.input(|input| input.pointer.any_pressed()) {
         view.walk.stop();
     }
     let over = Over::of(ui, side, area, view);
+    bar::leave(ui.ctx(), over.bar.map_or(area, |bar| area.union(bar.rect)));
     if side.parts != StageParts::Picture {
         ui.painter().rect_filled(area, 0.0, Palette::of(ui.visuals().dark_mode).stage);
     }

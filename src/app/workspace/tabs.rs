@@ -126,28 +126,12 @@ impl TabViewer for Tabs<'_> {
 
 /// Stashes tabs until the others fit, or returns some for which there is room again. Returns true if any was moved.
 pub fn fit_tabs(ui: &Ui, places: &mut OpenPanels) -> bool {
-    let width = |panel: PanelId| {
-        let is_new = places.unseen.contains(panel.title());
-        let name = name(panel, is_new).into_galley(ui, None, f32::INFINITY, TextStyle::Button);
-        name.size().x + TAB_PADDING
-    };
-    let mut rows: Vec<TabRow> = Vec::new();
-    for (path, leaf) in places.dock.iter_leaves().filter(|(path, _)| path.surface.is_main()) {
-        let room = leaf.rect().width();
-        // A place that has not been drawn yet has no width.
-        if room.is_finite() && room > 0.0 {
-            let front = leaf.active.0;
-            let tabs: Vec<PanelId> = leaf.tabs().to_vec();
-            let cross = tabs.get(front).filter(|front| can_close(**front)).map_or(0.0, |_| CROSS);
-            let used = tabs.iter().map(|tab| width(*tab)).sum::<f32>() + cross;
-            rows.push(TabRow { path: (path.surface, path.node), room, used, front, tabs });
-        }
-    }
-    for row in rows {
+    for row in TabRow::all(ui, places) {
+        let room = row.rect.width();
         let stashed: Vec<usize> =
             (0..places.stash.len()).filter(|place| row.tabs.contains(&places.stash[*place].beside)).collect();
         let more = if stashed.is_empty() { 0.0 } else { MORE };
-        if row.used + more > row.room && row.tabs.len() > 1 {
+        if row.used + more > room && row.tabs.len() > 1 {
             let last = (0..row.tabs.len()).rev().find(|place| *place != row.front);
             if let Some(last) = last {
                 places.put_away(TabPath::new(row.path.0, row.path.1, TabIndex(last)));
@@ -156,7 +140,7 @@ pub fn fit_tabs(ui: &Ui, places: &mut OpenPanels) -> bool {
         }
         let Some(first) = stashed.first() else { continue };
         let more = if stashed.len() > 1 { MORE } else { 0.0 };
-        if row.used + more + width(places.stash[*first].panel) <= row.room {
+        if row.used + more + tab_width(ui, places, places.stash[*first].panel) <= room {
             places.unstash(*first);
             return true;
         }
@@ -164,14 +148,48 @@ pub fn fit_tabs(ui: &Ui, places: &mut OpenPanels) -> bool {
     false
 }
 
+/// Returns the room beside the tabs in the row of a panel; `None` if the panel has no row in the window, or before the
+/// first frame.
+pub fn room_beside_tabs(ui: &Ui, places: &OpenPanels, panel: PanelId) -> Option<Rect> {
+    let row = TabRow::all(ui, places).into_iter().find(|row| row.tabs.contains(&panel))?;
+    let has_list = places.stash.iter().any(|stashed| row.tabs.contains(&stashed.beside));
+    let more = if has_list { MORE } else { 0.0 };
+    let line = row.rect.with_max_y(row.rect.top() + size::TAB_HEIGHT);
+    let room = line.with_min_x(line.left() + row.used).with_max_x(line.right() - more);
+    room.is_positive().then_some(room)
+}
+
+fn tab_width(ui: &Ui, places: &OpenPanels, panel: PanelId) -> f32 {
+    let is_new = places.unseen.contains(panel.title());
+    let name = name(panel, is_new).into_galley(ui, None, f32::INFINITY, TextStyle::Button);
+    name.size().x + TAB_PADDING
+}
+
 /// The tabs of one place.
 struct TabRow {
     path: (egui_dock::SurfaceIndex, egui_dock::NodeIndex),
-    room: f32,
+    /// The place, of which the row is the upper part.
+    rect: Rect,
     /// The width of the tabs.
     used: f32,
     front: usize,
     tabs: Vec<PanelId>,
+}
+
+impl TabRow {
+    /// Returns the rows of the window, as they were drawn last.
+    fn all(ui: &Ui, places: &OpenPanels) -> Vec<Self> {
+        let leaves = places.dock.iter_leaves().filter(|(path, _)| path.surface.is_main());
+        // A place that has not been drawn yet has no width.
+        let drawn = leaves.filter(|(_, leaf)| leaf.rect().is_finite() && leaf.rect().width() > 0.0);
+        let row = drawn.map(|(path, leaf)| {
+            let (front, tabs) = (leaf.active.0, leaf.tabs().to_vec());
+            let cross = tabs.get(front).filter(|front| can_close(**front)).map_or(0.0, |_| CROSS);
+            let used = tabs.iter().map(|tab| tab_width(ui, places, *tab)).sum::<f32>() + cross;
+            Self { path: (path.surface, path.node), rect: leaf.rect(), used, front, tabs }
+        });
+        row.collect()
+    }
 }
 
 /// Shows a list of the stashed tabs at the end of each row. Returns the one that was chosen.

@@ -428,7 +428,7 @@ struct Loading {
     outcome: Option<Result<Arc<Pretrained>, String>>,
     news: Receiver<Result<Pretrained, LoadStopped>>,
     shared: Arc<Shared>,
-    /// The field of the lesson that causes an error.
+    /// The field of the lesson that is reported if the reading fails.
     field: FieldPath,
 }
 

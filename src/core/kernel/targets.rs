@@ -84,10 +84,8 @@ impl Targets {
         Target::of_words(vec![start], true)
     }
 
-    /// Makes the target of a source.
-    ///
-    /// By a rule, each word is predicted from those before it, as in training, so that the answer at each position can
-    /// be compared with the right one.
+    /// Makes the target of a source, by the lesson's rule or by the model. The target of a rule is the right answer,
+    /// so that each position predicts its word from the right words before it, as in training.
     pub fn target(&self, source: &[usize]) -> Target {
         match self {
             Self::ByRule(rewriter) => {

@@ -17,7 +17,7 @@ use crate::kernel::saved_work::Saved;
 use crate::kernel::snapshot::Snapshot;
 use crate::lesson::schema::Lesson;
 
-/// Interval of snapshots while training plays; once a frame is often enough.
+/// The interval between snapshots while training plays; one for each frame is enough.
 const PUBLISH_EVERY: Duration = Duration::from_millis(12);
 /// Time for which a running cell may continue while the window waits for the kernel.
 const GRACE: Duration = Duration::from_millis(150);

@@ -33,13 +33,46 @@ pub enum TextLink {
     Cell(String),
     /// Opens another lesson of the folder.
     Lesson(String),
-    /// Opens another lesson of the folder at one of its cells, with the sentence that the cell speaks of.
+    /// Opens another lesson of the folder at one of its cells, with the sentence that the cell speaks of and, if the link names
+    /// one, at a step of the walk.
     Place {
         lesson: String,
         cell: String,
+        at: Option<StepLink>,
     },
     /// Opens a file of vectors in the folder.
     File(String),
+}
+
+/// The number of steps in a layer of the walk through attention, from `embed` to `contextual`.
+pub const STEPS: usize = 8;
+
+/// A step of the walk through attention, as a link names it: `?step=5&head=2`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepLink {
+    /// The step, counted from 1 as on the time line.
+    pub step: usize,
+    /// The head, counted from 1 over all layers; `None` for the one that the walk shows by itself.
+    pub head: Option<usize>,
+}
+
+impl StepLink {
+    /// Reads `step=5&head=2`.
+    fn read(written: &str) -> Result<Self, LinkFlaw> {
+        let flaw = || {
+            LinkFlaw::new(
+                format!("a link to ?{written}"),
+                format!("?step=, from 1 to {STEPS}, and &head=, from 1, if it is needed"),
+            )
+        };
+        let (step, head) = match written.split_once("&head=") {
+            Some((step, head)) => (step, Some(head.parse().ok().filter(|head| *head > 0).ok_or_else(flaw)?)),
+            None => (written, None),
+        };
+        let step = step.strip_prefix("step=").and_then(|step| step.parse().ok());
+        let step = step.filter(|step| (1..=STEPS).contains(step)).ok_or_else(flaw)?;
+        Ok(Self { step, head })
+    }
 }
 
 /// A time is a number from 0 to 1 and so never NaN.
@@ -72,7 +105,7 @@ impl LinkFlaw {
 
 const KINDS: &[&str] = &["panel", "word", "head", "attention", "sentence", "time", "cell", "lesson", "file"];
 const EXAMPLES: &str = "attune:panel/Weights, attune:word/apple1, attune:head/2, attune:attention/2, attune:sentence/TEXT, \
-                        attune:time/1, attune:W_K[10,4], attune:cell/ID, attune:lesson/ID, attune:lesson/ID/CELL or attune:file/NAME";
+                        attune:time/1, attune:W_K[10,4], attune:cell/ID, attune:lesson/ID, attune:lesson/ID/CELL, attune:lesson/ID/CELL?step=5&head=2 or attune:file/NAME";
 
 impl TextLink {
     /// Reads the action of an address, or returns `None` if the address has another scheme.
@@ -95,7 +128,10 @@ impl TextLink {
             Self::Weight { tensor, row, col } => format!("Show {tensor}[{row},{col}] in Weights"),
             Self::Cell(id) => format!("Go to the cell {id}"),
             Self::Lesson(id) => format!("Open the lesson {id}"),
-            Self::Place { lesson, cell } => format!("Open the lesson {lesson} at the cell {cell}"),
+            Self::Place { lesson, cell, at: None } => format!("Open the lesson {lesson} at the cell {cell}"),
+            Self::Place { lesson, cell, at: Some(at) } => {
+                format!("Open the lesson {lesson} at the cell {cell}, step {}", at.step)
+            }
             Self::File(name) => format!("Open {name}"),
         }
     }
@@ -118,10 +154,16 @@ impl TextLink {
                 time.map(Self::Time).ok_or_else(|| LinkFlaw::new(format!("time {name:?}"), "a number from 0 to 1"))
             }
             "cell" => Ok(Self::Cell(name.to_owned())),
-            "lesson" => Ok(match name.split_once('/') {
-                Some((lesson, cell)) => Self::Place { lesson: lesson.trim().to_owned(), cell: cell.trim().to_owned() },
-                None => Self::Lesson(name.to_owned()),
-            }),
+            "lesson" => match name.split_once('/') {
+                Some((lesson, place)) => {
+                    let (cell, at) = match place.split_once('?') {
+                        Some((cell, step)) => (cell, Some(StepLink::read(step)?)),
+                        None => (place, None),
+                    };
+                    Ok(Self::Place { lesson: lesson.trim().to_owned(), cell: cell.trim().to_owned(), at })
+                }
+                None => Ok(Self::Lesson(name.to_owned())),
+            },
             "file" => Ok(Self::File(name.to_owned())),
             _ => Err(LinkFlaw::new(format!("a link to a {kind:?}"), EXAMPLES).near(kind, KINDS.iter().copied())),
         }
@@ -188,7 +230,7 @@ impl LinkContext<'_> {
             }
             TextLink::Cell(id) => self.cells.map_or(Ok(()), |cells| known(cells, id, "cell")),
             TextLink::Lesson(id) => self.lessons.map_or(Ok(()), |lessons| known(lessons, id, "lesson")),
-            TextLink::Place { lesson, cell } => {
+            TextLink::Place { lesson, cell, .. } => {
                 match self.lesson_cells.and_then(|all| all.iter().find(|(id, _)| id == lesson)) {
                     Some((_, cells)) => known(&cells.iter().map(String::as_str).collect::<Vec<_>>(), cell, "cell"),
                     None => self.check(&TextLink::Lesson(lesson.clone())),
@@ -284,8 +326,10 @@ mod tests {
         check("attune:W_K[10, 4]", Ok(TextLink::Weight { tensor: "W_K".to_owned(), row: 10, col: 4 }));
         check("attune:cell/move", Ok(TextLink::Cell("move".to_owned())));
         check("attune:lesson/bank", Ok(TextLink::Lesson("bank".to_owned())));
-        let (lesson, cell) = ("bank".to_owned(), "pushes".to_owned());
-        check("attune:lesson/bank/pushes", Ok(TextLink::Place { lesson, cell }));
+        let place = |at| TextLink::Place { lesson: "bank".to_owned(), cell: "pushes".to_owned(), at };
+        check("attune:lesson/bank/pushes", Ok(place(None)));
+        check("attune:lesson/bank/pushes?step=8", Ok(place(Some(StepLink { step: 8, head: None }))));
+        check("attune:lesson/bank/pushes?step=5&head=2", Ok(place(Some(StepLink { step: 5, head: Some(2) }))));
         check("attune:file/excerpt.vec", Ok(TextLink::File("excerpt.vec".to_owned())));
         assert_eq!(TextLink::read("https://attune:x"), None);
     }
@@ -307,6 +351,15 @@ mod tests {
         check("attune:time/2", Err("time \"2\"; expected a number from 0 to 1"));
         check("attune:cell/mov", Err("there is no cell \"mov\"; expected intro or move; did you mean move?"));
         check("attune:panels/Axes", Err(&format!("a link to a \"panels\"; expected {EXAMPLES}; did you mean panel?")));
+        for written in
+            ["step=9", "step=0", "step=", "", "head=2", "step=5&head=0", "step=5&head=two", "step=5&head=2&head=2"]
+        {
+            let steps = "?step=, from 1 to 8, and &head=, from 1, if it is needed";
+            check(
+                &format!("attune:lesson/bank/pushes?{written}"),
+                Err(&format!("a link to ?{written}; expected {steps}")),
+            );
+        }
         check("attune:W_K", Err(&format!("a link to \"W_K\"; expected {EXAMPLES}")));
     }
 }

@@ -247,9 +247,15 @@ fn why_no_sentence(model: &ModelFolder, has_sentence: bool) -> Option<String> {
     ))
 }
 
-/// Returns a text from a file, without characters that have a meaning in Markdown.
+/// Returns a text from a file, without characters that have a meaning in Markdown. A `_` within a name has none.
 pub(super) fn plain(text: &str) -> String {
-    text.replace(['\\', '`', '*', '_', '[', ']', '<', '>', '#', '$', '{', '}', '&'], " ")
+    let text = text.replace(['\\', '`', '*', '[', ']', '<', '>', '#', '$', '{', '}', '&'], " ");
+    let is_letter = |sign: Option<char>| sign.is_some_and(char::is_alphanumeric);
+    let plain = |(at, sign): (usize, char)| {
+        let is_within = is_letter(text[..at].chars().next_back()) && is_letter(text[at..].chars().nth(1));
+        if sign == '_' && !is_within { ' ' } else { sign }
+    };
+    text.char_indices().map(plain).collect()
 }
 
 fn notes(model: &ModelFolder, has_sentence: bool) -> Cell {

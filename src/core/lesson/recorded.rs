@@ -115,7 +115,7 @@ impl<'a> Towers<'a> {
         self.text.about.words.as_deref().filter(|_| !self.is_encoder_alone)
     }
 
-    /// Returns whether an attention is among tokens of the source.
+    /// Returns whether both the queries and the keys of an attention are tokens of the source.
     pub fn is_of_source(&self, attention: &Attention) -> bool {
         attention.side == Side::Encoder && !self.is_encoder_alone
     }
@@ -157,7 +157,9 @@ impl<'a> Towers<'a> {
         let states = self.states(false);
         let ends = states.keys().next().zip(states.keys().next_back());
         let (first, last) = ends.map_or((0, 0), |(first, last)| (*first, *last));
-        let has_state = |layer: &usize| states.contains_key(layer) || states.contains_key(&(layer + 1));
+        // Of logits alone, a layer is known to be there and nothing more.
+        let has_state =
+            |layer: &usize| states.is_empty() || states.contains_key(layer) || states.contains_key(&(layer + 1));
         (first..last.max(first + 1)).filter(has_state).map(|layer| (layer, None)).collect()
     }
 
@@ -277,12 +279,16 @@ impl RecordedModel {
     /// Returns its size in words.
     pub fn about(&self) -> String {
         let first = &self.recording.texts[0];
-        let tokens = counted(Towers::of(first).own().tokens.len(), "token");
+        let towers = Towers::of(first);
+        let mut tokens = counted(towers.own().tokens.len(), "token");
+        if let Some(source) = towers.source() {
+            tokens += &format!(" and {} of the source", source.tokens.len());
+        }
         let heads = counted(self.architecture.heads(), "head");
         let blocks = counted(first.attentions.len(), "attention");
         match self.recording.texts.len() {
-            1 => format!("A recording of {tokens}: {blocks} with {heads}"),
-            texts => format!("A recording of {texts} texts, the first of {tokens}: {blocks} with {heads}"),
+            1 => format!("A recording of {tokens}: {blocks} with {heads} in all"),
+            texts => format!("A recording of {texts} texts, the first of {tokens}: {blocks} with {heads} in all"),
         }
     }
 }

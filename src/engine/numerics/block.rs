@@ -200,7 +200,7 @@ impl BlockConfig {
 
     /// Returns whether the tail is linear, so that the tail of a mean is the mean of the tails.
     pub fn has_linear_tail(&self) -> bool {
-        self.feed_forward.is_none() && self.norm != Norm::Post
+        self.feed_forward.is_none() && self.norm != Norm::Post && !self.output_norms
     }
 }
 

@@ -170,25 +170,23 @@ impl Recording {
     /// # Panics
     /// If the tensor has fewer numbers.
     pub fn numbers(&self, tensor: &FileTensor, range: Range<usize>) -> Result<Vec<f32>, Refusal> {
-        let size = tensor.dtype.bitsize() / 8;
+        Ok(match &self.numbers {
+            Numbers::File { .. } => widened(tensor.dtype, self.bytes(tensor, range)?),
+            Numbers::Sparse(entries) => dense(entries, tensor.begin / bytes_of_one(tensor) as u64, range),
+        })
+    }
+
+    /// Reads the bytes of some of a tensor's numbers; none of numbers that are in no file.
+    fn bytes(&self, tensor: &FileTensor, range: Range<usize>) -> Result<Vec<u8>, Refusal> {
+        let size = bytes_of_one(tensor);
         assert!(range.end * size <= usize::try_from(tensor.bytes()).unwrap_or(usize::MAX), "numbers of the tensor");
-        let (file, begin) = match &self.numbers {
-            Numbers::File { file, begin } => (file, *begin),
-            Numbers::Sparse(entries) => return Ok(dense(entries, tensor.begin / size as u64, range)),
-        };
+        let Numbers::File { file, begin } = &self.numbers else { return Ok(Vec::new()) };
         let mut bytes = vec![0; range.len() * size];
         let begin = begin + tensor.begin + (range.start * size) as u64;
         let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
         let read = file.seek(SeekFrom::Start(begin)).and_then(|_| file.read_exact(&mut bytes));
         read.map_err(|error| Refusal::unreadable(&error).of_tensor(&tensor.name))?;
-        Ok(match tensor.dtype {
-            Dtype::BOOL | Dtype::U8 => bytes.into_iter().map(f32::from).collect(),
-            dtype => {
-                let mut numbers = Vec::new();
-                widen(dtype, &bytes, &mut numbers);
-                numbers
-            }
-        })
+        Ok(bytes)
     }
 
     /// Reads all of a tensor's numbers.
@@ -225,6 +223,50 @@ impl Recording {
         let numbers = self.numbers(tensor, (first + of.start) * cols..(first + of.end) * cols)?;
         Ok(Matrix::from_row_major(of.len(), cols, numbers))
     }
+
+    /// Reads some rows and columns of one matrix, as [`Self::rows`] does. Only these numbers are converted, which takes longer
+    /// than reading whole rows.
+    ///
+    /// # Errors
+    /// See [`Self::numbers`].
+    ///
+    /// # Panics
+    /// If there are no such rows and columns.
+    pub fn block(
+        &self,
+        tensor: &FileTensor,
+        at: usize,
+        of: Range<usize>,
+        columns: Range<usize>,
+    ) -> Result<Matrix<f32>, Refusal> {
+        let [.., rows, cols] = tensor.shape[..] else { panic!("{} has no rows and columns", tensor.name) };
+        if columns == (0..cols) || matches!(self.numbers, Numbers::Sparse(_)) {
+            return Ok(self.rows(tensor, at, of.clone())?.top_columns(of.len(), &columns));
+        }
+        let (first, size) = (at * rows, bytes_of_one(tensor));
+        let mut bytes = self.bytes(tensor, (first + of.start) * cols..(first + of.end) * cols)?;
+        for row in 0..of.len() {
+            let of_row = (row * cols + columns.start) * size..(row * cols + columns.end) * size;
+            bytes.copy_within(of_row, row * columns.len() * size);
+        }
+        bytes.truncate(of.len() * columns.len() * size);
+        Ok(Matrix::from_row_major(of.len(), columns.len(), widened(tensor.dtype, bytes)))
+    }
+}
+
+/// Returns the bytes of one number of a tensor.
+fn bytes_of_one(tensor: &FileTensor) -> usize {
+    tensor.dtype.bitsize() / 8
+}
+
+/// Converts the bytes of a recording's numbers.
+fn widened(dtype: Dtype, bytes: Vec<u8>) -> Vec<f32> {
+    if matches!(dtype, Dtype::BOOL | Dtype::U8) {
+        return bytes.into_iter().map(f32::from).collect();
+    }
+    let mut numbers = Vec::new();
+    widen(dtype, &bytes, &mut numbers);
+    numbers
 }
 
 /// Returns the numbers in a range of places after `first`, most of which are 0.
@@ -351,7 +393,9 @@ fn of_text(
     let is_empty = attentions.is_empty() && states.is_empty() && source_states.is_empty() && logits.is_none();
     if is_empty && faults.is_empty() {
         let expected = "tensors of a recording: attentions.0, hidden_states.0, …";
-        faults.push(Refusal::new("no tensor that a recording has", expected, ALIKE_NAMES).of_tensor("attentions.0"));
+        let other = unused.first().map_or_else(String::new, |name| format!(", but {}", beginning(name)));
+        let found = format!("no tensor that a recording has{other}");
+        faults.push(Refusal::new(found, expected, ALIKE_NAMES).of_tensor("attentions.0"));
     }
     RecordedText { about, attentions, source_states, states, logits, picture }
 }

@@ -151,6 +151,33 @@ impl Recording {
     }
 }
 
+impl Recording {
+    /// Finds the vectors of a text, its hidden states, values, output weights and logits, that have a number which is none.
+    pub fn check_vectors(&self, text: &RecordedText) -> Vec<Refusal> {
+        let of_heads =
+            text.attentions.iter().flat_map(|of| [of.part(Part::Values), of.part(Part::OutputWeight)]).flatten();
+        let vectors = text.source_states.values().chain(text.states.values()).chain(of_heads).chain(&text.logits);
+        let fault = |tensor: &FileTensor| {
+            let count: usize = tensor.shape.iter().product();
+            let mut blocks = (0..count).step_by(AT_ONCE).map(|begin| begin..(begin + AT_ONCE).min(count));
+            blocks.find_map(|block| self.finite(tensor, block).err())
+        };
+        vectors.filter_map(fault).collect()
+    }
+
+    /// Reads numbers that must be finite; a class that is never the answer has a logit of −∞.
+    fn finite(&self, tensor: &FileTensor, range: Range<usize>) -> Result<Vec<f64>, Refusal> {
+        let numbers = self.numbers(tensor, range)?;
+        let may_hide = tensor.name.ends_with(Part::Logits.name());
+        let is_right = |number: &f32| number.is_finite() || may_hide && *number == f32::NEG_INFINITY;
+        if let Some(wrong) = numbers.iter().find(|number| !is_right(number)) {
+            let advice = "the model overflowed, or the tensor was not filled; record it in 32 bits";
+            return Err(Refusal::new(wrong.to_string(), "finite numbers", advice).of_tensor(&tensor.name));
+        }
+        Ok(numbers.into_iter().map(f64::from).collect())
+    }
+}
+
 /// Returns the coarsest kind of numbers that the weights may have gone through.
 pub fn precision(text: &RecordedText, attention: &Attention) -> Precision {
     let parts = [Part::Attentions, Part::Queries, Part::Keys].into_iter().filter_map(|part| attention.part(part));
@@ -286,12 +313,12 @@ impl Reader<'_> {
         let (keys, width) = (self.keys(), query.shape[2]);
         let group = self.attention.heads / key.shape[0];
         for head in heads {
-            let k = self.finite(key, matrix_of(key, head / group))?;
+            let k = self.recording.finite(key, matrix_of(key, head / group))?;
             let k = MatRef::from_row_major_slice(&k, keys, width);
             let scoring = self.scoring(head, width)?;
             for rows in self.blocks_of(queries.clone()) {
                 let first = head * self.queries();
-                let q = self.finite(query, (first + rows.start) * width..(first + rows.end) * width)?;
+                let q = self.recording.finite(query, (first + rows.start) * width..(first + rows.end) * width)?;
                 let q = MatRef::from_row_major_slice(&q, rows.len(), width);
                 let mut scores = vec![0.0; rows.len() * keys];
                 let into = MatMut::from_row_major_slice_mut(&mut scores, rows.len(), keys);
@@ -323,21 +350,11 @@ impl Reader<'_> {
         Ok(visible)
     }
 
-    /// Reads numbers that must be finite.
-    fn finite(&self, tensor: &FileTensor, range: Range<usize>) -> Result<Vec<f64>, Refusal> {
-        let numbers = self.recording.numbers(tensor, range)?;
-        if let Some(wrong) = numbers.iter().find(|number| !number.is_finite()) {
-            let advice = "the model overflowed, or the tensor was not filled; record it in 32 bits";
-            return Err(Refusal::new(wrong.to_string(), "finite numbers", advice).of_tensor(&tensor.name));
-        }
-        Ok(numbers.into_iter().map(f64::from).collect())
-    }
-
     /// Reads the number of a head of a part that has one for each head or one for all.
     fn number(&self, part: Part, head: usize) -> Result<Option<f64>, Refusal> {
         let Some(tensor) = self.attention.part(part) else { return Ok(None) };
         let at = if tensor.shape[0] == 1 { 0 } else { head };
-        Ok(self.finite(tensor, at..at + 1)?.first().copied())
+        Ok(self.recording.finite(tensor, at..at + 1)?.first().copied())
     }
 
     fn bias(&self, head: usize, rows: &Range<usize>) -> Result<Vec<f64>, Refusal> {

@@ -11,6 +11,7 @@ use attune_engine::numerics::Matrix;
 use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::block::{BlockConfig, Norm};
 use attune_engine::numerics::contributions::BlockPart;
+use attune_engine::numerics::model::Architecture;
 use attune_engine::numerics::model::activations::{Arithmetic, BlockActivations, HeadActivations};
 use attune_engine::numerics::params::{TensorId, TensorName, code_suffix, superscript};
 use attune_engine::numerics::projection::{AXES, Lens};
@@ -19,6 +20,14 @@ use attune_engine::quantity::{Entry, Index, Owner, Quantity, StagePoint};
 
 use crate::view_model::labels::{HeadLabels, at_distance, in_words};
 use crate::view_model::{axes, quoted};
+
+/// Returns the quantity and the block of the vectors that cross-attention reads: the outputs of the last block of the source,
+/// after its norm where it has one; `None` if there is no source.
+pub fn memory_of(architecture: &Architecture) -> Option<(Quantity, usize)> {
+    let block = architecture.source_blocks.len().checked_sub(1)?;
+    let memory = if architecture.source.final_norm { Quantity::Final } else { Quantity::Output };
+    Some((memory, block))
+}
 
 /// Access to the numbers of a snapshot, and to their names.
 pub struct EntryReader<'a> {

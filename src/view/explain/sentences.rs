@@ -66,6 +66,7 @@ sentences! {
     held_below(cap) = "The model keeps each score s between −{cap} and {cap} by replacing it with {cap} · tanh(s / \
         {cap}).";
     meets() = "The query is compared with each key: their entries are multiplied in pairs, and the products are added.";
+    distance_follows() = "The next step adds a number for the distance, which may change the order.";
     product_is_largest(query, key, product) = "q({query}) · k({key}) = {product}, the largest";
     product_is(query, key, product, largest, other) =
         "q({query}) · k({key}) = {product}; the largest is {largest}, with {other}";

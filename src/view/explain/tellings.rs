@@ -118,7 +118,11 @@ impl EntryReader<'_> {
                 .slot("largest", Slot::Rounded(largest()))
                 .slot("other", Slot::Largest(Box::new(other))),
         ];
-        Some(Telling { happens: vec![Clause::new(meets())], result, notes: Vec::new() })
+        let mut happens = vec![Clause::new(meets())];
+        if self.head(head)?.arithmetic.distances.is_some() {
+            happens.push(Clause::new(distance_follows()));
+        }
+        Some(Telling { happens, result, notes: Vec::new() })
     }
 
     /// Says what turns products into scores, in order: a bound holds before the temperature divides.

@@ -8,6 +8,7 @@ use attune_core::kernel::sentence_pass::meaning::is_telling;
 use attune_core::kernel::snapshot::sentence::word_pieces;
 use attune_core::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot};
 use attune_core::lesson::cells::CellKind;
+use attune_core::lesson::links::STEPS;
 use attune_engine::numerics::block::BlockConfig;
 use attune_engine::numerics::contributions::Contributions;
 use attune_engine::numerics::moves::{Point, point};
@@ -38,7 +39,7 @@ pub enum Step {
 }
 
 impl Step {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; STEPS] = [
         Self::Embed,
         Self::Project,
         Self::Score,
@@ -615,6 +616,8 @@ fn lerp(from: f32, to: f32, share: f32) -> f32 {
 pub struct WalkLayer {
     /// `layer 2 of 2`, `cross-attention (3 of 3)`; empty where there is one.
     pub title: String,
+    /// Its number where there is no room for the title.
+    pub number: usize,
     /// Counted over all blocks.
     pub heads: Range<usize>,
     /// Whether its queries are words of the source instead of the stage's tokens.
@@ -640,6 +643,8 @@ pub struct RouteModel {
     lengths: Vec<f32>,
     /// Tokens that are whole words: a piece of a word does not stand for the word.
     whole: Vec<usize>,
+    /// Whether scores get a number for the distance, which may change their order.
+    adds_distances: bool,
     /// Of these, in a real text, the words that say something by themselves; if some occur more than once, only these.
     telling: Vec<usize>,
     /// For each token, the word of the source that counts most.
@@ -649,6 +654,11 @@ pub struct RouteModel {
 }
 
 impl RouteModel {
+    /// Returns the name of a step of this model on the time line.
+    pub fn name(&self, step: Step) -> &'static str {
+        if step == Step::Scale && self.adds_distances { "scale, distance" } else { step.name() }
+    }
+
     /// Builds the model; `None` until there is a model of the lesson.
     pub fn of(snapshot: &Snapshot) -> Option<Self> {
         let model = snapshot.space.as_ref().and(snapshot.model.as_ref())?;
@@ -663,6 +673,7 @@ impl RouteModel {
             let heads = architecture.heads_of(block);
             WalkLayer {
                 title: title(&names[block], (block, blocks), are_in_order),
+                number: architecture.block_number(block),
                 is_of_source: block < sources,
                 looks_at_source: block < sources || config.attends_to_source(),
                 contributions: sentence.contributions[block].clone(),
@@ -699,6 +710,7 @@ impl RouteModel {
                 .filter(|word| word.len() == 1)
                 .map(|word| word.start)
                 .collect(),
+            adds_distances: sentence.arithmetic.iter().any(|head| head.distances.is_some()),
             telling: Vec::new(),
             counted_most: Vec::new(),
             spoken_of: spoken_of(snapshot),

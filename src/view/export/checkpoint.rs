@@ -136,7 +136,8 @@ impl Checkpoint {
 /// Returns the configuration and the readout with which a lesson's model is written.
 ///
 /// # Errors
-/// If neither form can express the model; lists every field that prevents it.
+///
+/// If the form that fits the lesson cannot express its model. The error lists every field that prevents it.
 pub fn form(lesson: &Lesson) -> Result<(Config, Readout), Vec<Unfit>> {
     let readout = lesson.model.architecture.readout;
     if let Some(read) = lesson.static_embedding.pretrained() {

@@ -51,8 +51,10 @@ impl Links {
     pub fn address(&self, url: &str) -> Option<String> {
         match TextLink::read(url) {
             Some(Ok(TextLink::Lesson(id))) => self.lesson(&id),
-            Some(Ok(TextLink::Place { lesson, cell })) => {
-                Some(format!("{}#{}", self.lesson(&lesson)?, section_id(&cell)))
+            Some(Ok(TextLink::Place { lesson, cell, at })) => {
+                let head = at.and_then(|at| at.head).map_or(String::new(), |head| format!("&head={head}"));
+                let query = at.map_or(String::new(), |at| format!("?step={}{head}", at.step));
+                Some(format!("{}{query}#{}", self.lesson(&lesson)?, section_id(&cell)))
             }
             Some(_) => None,
             None => is_safe_link(url).then(|| url.to_owned()),

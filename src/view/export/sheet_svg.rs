@@ -238,7 +238,7 @@ fn wrapped(text: &str, room: f32) -> Vec<String> {
 /// The light palette of pages.
 const LIGHT: &str = include_str!("web_page/light.css");
 
-/// Returns a colour of the light palette by its name, such as `#46608f` for `head-0`, or black if there is none.
+/// Returns a colour of the light palette by its name, such as `#35597f` for `head-0`, or black if there is none.
 fn colour(name: &str) -> &'static str {
     let declared = LIGHT.split([';', '\n']).filter_map(|line| line.trim().strip_prefix("--")?.split_once(": "));
     declared.into_iter().find(|(other, _)| *other == name).map_or("#000000", |(_, value)| value)
@@ -261,7 +261,7 @@ mod tests {
         {
             assert!(LIGHT.contains(&format!("--{name}: #")), "{name}");
         }
-        assert_eq!((colour("head-0"), rgb("head-0")), ("#46608f", [0x46, 0x60, 0x8f]));
+        assert_eq!((colour("head-0"), rgb("head-0")), ("#35597f", [0x35, 0x59, 0x7f]));
     }
 
     #[test]

@@ -111,7 +111,7 @@ fn strongest(heads: &AllHeads, measure: HeadMeasure, count: usize, title: &str) 
 /// Returns the layer and the head as numbers: `2·1`; the head alone where there is one layer.
 fn place(heads: &AllHeads, head: &HeadSummary) -> String {
     let own = head.own + 1;
-    if heads.layers.len() > 1 { format!("{}·{own}", head.layer + 1) } else { own.to_string() }
+    if heads.layers.len() > 1 { format!("{}·{own}", heads.layers[head.layer].number) } else { own.to_string() }
 }
 
 fn tiles(heads: &Arc<AllHeads>, chosen: &Chosen) -> Tiles {

@@ -9,6 +9,9 @@ use crate::view_model::pieces::WordAttention;
 
 /// Heads that have a button each; more have a list.
 const BUTTONS: usize = 4;
+/// How cross-attention is read: without it, the first row seems to translate the word that it looks at.
+const OF_THE_NEXT_WORD: &str =
+    "Each row is a word that the decoder has read. What it looks at serves to predict the next word.";
 
 pub fn items(models: &Models, chosen: &Chosen) -> Option<Vec<Item>> {
     match models.get::<WordAttention>().filter(|_| !chosen.pieces) {
@@ -25,6 +28,9 @@ fn of_maps(maps: &AttentionMaps, chosen: &Chosen) -> Vec<Item> {
     let caution = if lacks_lengths { Some(Needs::Terms.words()) } else { reading.said() };
     items.extend(caution.map(Item::warning));
     items.extend(maps.note.map(Item::text));
+    if shown.iter().any(|map| map.keys_are_source && !map.is_of_source) {
+        items.push(Item::text(OF_THE_NEXT_WORD));
+    }
     items.push(Item::Scrolls);
     if !shown.is_empty() {
         let grids = shown.iter().map(|map| grid(maps, map, reading)).collect();
@@ -52,8 +58,8 @@ fn controls(maps: &AttentionMaps, shown: &[&HeadMap], chosen: &Chosen) -> Vec<Co
         Control::Button(Button::option(label, hint, chosen.as_lines == as_lines, Choice::Lines(as_lines)))
     };
     let aside = |controls| {
-        let hint = "Weights, or what they add; with or without sinks; copy everything";
-        Control::Aside(Aside { label: "As", hint, controls })
+        let hint = "Weights, or what they add; with or without sinks; the size of cells; copy everything";
+        Control::Aside(Aside { label: "Options", hint, controls })
     };
     let sum = if maps.rows_are_whole { " and sums to 1" } else { "" };
     let map_hint = format!("Each row is a query{sum}; each column is a key");
@@ -64,13 +70,12 @@ fn controls(maps: &AttentionMaps, shown: &[&HeadMap], chosen: &Chosen) -> Vec<Co
         aside(vec![Control::Separator, reading, Control::Separator]),
     ];
     controls.extend(heads(maps, chosen));
-    if !chosen.as_lines {
-        controls.push(Control::Zoom);
-    }
-    controls.push(aside(vec![Control::Copy(Copy {
+    let copy = Control::Copy(Copy {
         what: format!("{}, for a spreadsheet (Ctrl+C over the panel)", shown_words(maps, shown)),
         numbers: Copied::Attention { maps: shown.iter().map(|map| (*map).clone()).collect(), reading: chosen.reading },
-    })]));
+    });
+    let zoom = (!chosen.as_lines).then_some(Control::Zoom);
+    controls.push(aside(zoom.into_iter().chain([copy]).collect()));
     controls
 }
 
@@ -101,7 +106,7 @@ fn label(maps: &AttentionMaps, map: &HeadMap) -> String {
     if maps.heads.len() > BUTTONS {
         map.title.clone()
     } else if maps.heads.iter().any(|other| other.block != map.block) {
-        format!("{}·{}", map.block + 1, map.own + 1)
+        format!("{}·{}", map.layer, map.own + 1)
     } else {
         (map.own + 1).to_string()
     }

@@ -47,6 +47,8 @@ pub struct HeadMap {
     pub title: String,
     /// The index of its block in the model.
     pub block: usize,
+    /// The number of the block where there is no room for the title.
+    pub layer: usize,
     pub enabled: bool,
     /// The labels of the rows: tokens, or words of a source that attends to itself.
     pub queries: Arc<[String]>,
@@ -145,6 +147,7 @@ impl AttentionMaps {
                 own: place,
                 title,
                 block,
+                layer: model.architecture.block_number(block),
                 enabled,
                 queries,
                 keys,
@@ -385,6 +388,16 @@ impl HeadCells {
             rest if !reading.is_added => Some(value() / rest),
             _ => Some(value()),
         }
+    }
+
+    /// Returns the readings of a query with all keys.
+    pub fn shown_row(&self, reading: Reading, query: usize) -> Vec<Option<f32>> {
+        let is_of_weights = !reading.is_added && (!reading.hides_sinks || self.sinks.is_empty());
+        if is_of_weights && self.words.is_none() {
+            // Small maps are made of many rows, which are read as they lie.
+            return self.activations().weights.row(query).iter().copied().map(Some).collect();
+        }
+        (0..self.cols()).map(|key| self.shown(reading, query, key)).collect()
     }
 
     fn rest(&self, query: usize) -> f32 {

@@ -19,7 +19,7 @@ use attune_engine::panics::quietly;
 use serde::{Deserialize, Serialize};
 
 use super::pictures::Sketch;
-use super::recall::{self, Answered, Answers, Review};
+use super::recall::{self, Answered, Answers, RECALL, Review};
 
 /// The number of recently opened files that are remembered.
 pub const RECENT_MAX: usize = 12;
@@ -151,7 +151,8 @@ impl Course {
         Self { answers, ..Self::default() }
     }
 
-    /// Returns the progress that is not in an earlier one of the same window; `None` if there is none.
+    /// Returns what this window has to report since `before`: the new answers, and all its lessons; `None` if nothing
+    /// has changed.
     pub fn since(&self, before: &Self) -> Option<Self> {
         let mut news = self.clone();
         for (path, answers) in &mut news.answers {
@@ -226,7 +227,7 @@ pub struct HomeModel {
     pub next: Option<HomeNext>,
     /// The tasks of the whole course.
     pub tasks: Tasks,
-    /// The questions of the test as they stand with the learner.
+    /// The questions on earlier lessons as they stand with the learner.
     pub review: Review,
 }
 
@@ -313,7 +314,10 @@ impl HomeModel {
     pub fn of(found: &CourseFiles) -> Self {
         // The saved file may contain anything.
         let course = found.course.bounded();
-        let lessons: Vec<HomeRow> = found.files.iter().map(|file| row_of_course(file, found, &course)).collect();
+        // The questions of recall are asked in the lessons, and listed on the page of what is due.
+        let is_shown = |file: &&CourseFile| !file.heading.as_ref().is_ok_and(|heading| heading.id == RECALL);
+        let files = found.files.iter().filter(is_shown);
+        let lessons: Vec<HomeRow> = files.map(|file| row_of_course(file, found, &course)).collect();
         let known: BTreeSet<String> = found.files.iter().filter_map(|file| name(&file.path)).collect();
         let others = course.recent.iter().filter(|path| !known.contains(*path));
         let others: Vec<HomeRow> = others.map(|path| row_of_recent(path, &course, &found.missing)).collect();

@@ -17,6 +17,7 @@ use attune_engine::quantity::{Entry, Index, Quantity};
 
 use super::labels::HeadLabels;
 use super::stage::crowd_of;
+use crate::explain::reader::memory_of;
 use crate::explain::walk::Step;
 
 /// The role to which a word's vector is projected.
@@ -202,8 +203,9 @@ pub struct FoldModel {
     key_groups: Vec<Option<usize>>,
     pub crowds: Vec<Cluster>,
     attention: AttentionConfig,
-    /// The source block whose output keys and values are computed from, if they are from a source.
-    memory: Option<usize>,
+    /// The last block of the source and the quantity of its words, from which keys and values are computed, if they are from a
+    /// source.
+    memory: Option<(Quantity, usize)>,
     is_normed_first: bool,
     /// The queries, keys and values of all heads as points, each along their own principal axes.
     role_points: [Vec<Point>; 3],
@@ -255,7 +257,7 @@ impl FoldModel {
             key_groups: groups(labels.keys_are_source(head)),
             crowds: Cluster::all(space, &snapshot.lesson.groups),
             attention: config.attention.clone(),
-            memory: architecture.source_blocks.len().checked_sub(1).filter(|_| config.attends_to_source()),
+            memory: memory_of(architecture).filter(|_| config.attends_to_source()),
             is_normed_first: activations.normed.is_some(),
             role_points: ProjectedRole::ALL.map(|role| role.points(&activations.heads)),
             has_residual: config.residual,
@@ -407,7 +409,8 @@ impl FoldModel {
                 return Entry::parameter(role.weights().of_block(self.block), row, column);
             }
             Sheet::Projected(ProjectedRole::Key | ProjectedRole::Value) if !self.looks_at_itself => {
-                return Quantity::Output.of_block(self.memory.unwrap_or(self.block), [row, col]);
+                let (memory, block) = self.memory.unwrap_or((Quantity::Output, self.block));
+                return memory.of_block(block, [row, col]);
             }
             Sheet::Projected(_) if self.is_normed_first => return Quantity::Normed.of_block(self.block, [row, col]),
             _ => {}

@@ -105,6 +105,8 @@ pub struct AllHeads {
 pub struct HeadLayer {
     /// `Layer 2` or `Cross-attention`; empty if there is only one.
     pub title: String,
+    /// Its number where there is no room for the title.
+    pub number: usize,
     /// The indices of the heads, counted over all blocks.
     pub heads: std::ops::Range<usize>,
 }
@@ -167,10 +169,11 @@ impl AllHeads {
             .zip(cells)
             .enumerate()
             .map(|(head, (activations, cells))| {
-                let (_, _, own) = model.architecture.head(head);
+                let (block, _, own) = model.architecture.head(head);
                 let patterns = patterns.of_head(&labels, head);
                 if own == 0 {
-                    layers.push(HeadLayer { title: labels.block(head), heads: head..head });
+                    let number = model.architecture.block_number(block);
+                    layers.push(HeadLayer { title: labels.block(head), number, heads: head..head });
                 }
                 let layer = layers.len() - 1;
                 layers[layer].heads.end = head + 1;
@@ -236,12 +239,16 @@ impl AllHeads {
         let HeadSummary { queries, keys, ref cells, .. } = self.heads[head];
         let (rows, cols) = (queries.min(side), keys.min(side));
         let mut shares: Vec<Option<f32>> = vec![None; rows * cols];
-        for (query, key) in (0..queries).flat_map(|query| (0..keys).map(move |key| (query, key))) {
-            let cell = &mut shares[query * rows / queries * cols + key * cols / keys];
-            *cell = match (*cell, cells.shown(reading, query, key)) {
-                (Some(one), Some(other)) => Some(one.max(other)),
-                (one, other) => one.or(other),
-            };
+        let columns: Vec<usize> = (0..keys).map(|key| key * cols / keys).collect();
+        for query in 0..queries {
+            let row = &mut shares[query * rows / queries * cols..][..cols];
+            for (column, shown) in columns.iter().zip(cells.shown_row(reading, query)) {
+                let cell = &mut row[*column];
+                *cell = match (*cell, shown) {
+                    (Some(one), Some(other)) => Some(one.max(other)),
+                    (one, other) => one.or(other),
+                };
+            }
         }
         if reading.is_added {
             let longest = shares.iter().flatten().copied().fold(0.0, f32::max);

@@ -128,7 +128,7 @@ pub struct Models {
     snapshot: Option<Arc<Snapshot>>,
     /// Another model for comparison, if it is open.
     pub beside: Option<ModelBeside>,
-    /// Another file of vectors for comparison.
+    /// The comparison with another file of vectors, if one is open.
     pub spaces: Option<Arc<TwoSpaces>>,
     /// The questions from earlier lessons, while they stand at the beginning of this one.
     pub recall: Option<Arc<RecallModel>>,

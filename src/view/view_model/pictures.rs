@@ -92,7 +92,9 @@ impl Sketch {
             snapshot.model.as_ref()?.sentence.activations.blocks.last().map_or(&[][..], |block| &block.heads[..]);
         let reached = sketch.moves.iter().map(|way| sketch.reached(way)).collect::<Vec<_>>();
         for (token, group) in lit.zip(reached) {
-            sketch.arcs.extend(arcs(token.position, group, stage.tokens.len(), heads));
+            let arcs = arcs(token.position, group, stage.tokens.len(), heads).into_iter();
+            // Words that begin at one point do not part because of each other.
+            sketch.arcs.extend(arcs.filter(|arc| stage.tokens[arc.key].text != token.text));
         }
         Some(sketch)
     }

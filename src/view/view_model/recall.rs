@@ -1,5 +1,6 @@
-//! Recall: the questions of the final test, which are asked again at the beginning of later lessons, and when each of them
-//! is due. They are the test's own questions with drawn numbers, and each belongs to a lesson of the course.
+//! Recall: the questions on earlier lessons at the beginning of a lesson, and when each of them is due. They are the drawn
+//! questions of the course's lesson `recall`; all numbers that an answer needs are in the question, so that it can be answered
+//! where it is asked.
 //!
 //! The schedule is plain: a question that was answered wrongly is due the next day; after one, two, three right answers
 //! in a row it is due after 2, 7 and 30 days, and then every 30 days. A question that was never asked is due the day
@@ -23,15 +24,15 @@ use serde::{Deserialize, Serialize};
 use super::course::{Course, name};
 use super::notebook::NotebookModel;
 
-/// The id of the final test.
-pub const TEST: &str = "test";
+/// The id of the lesson whose questions are asked.
+pub const RECALL: &str = "recall";
 /// The largest number of questions at the beginning of a lesson.
 pub const AT_BEGINNING: usize = 2;
 /// Seconds of a day.
 pub const DAY: u64 = 24 * 60 * 60;
 /// The days until a question is due again: after a wrong answer, and after one, two, three or more right ones in a row.
 const DAYS: [u64; 4] = [1, 2, 7, 30];
-/// The first draw of recall, beyond those that a learner sees in the test itself.
+/// The first draw at the beginning of lessons, beyond those that a learner sees in the lesson of the questions itself.
 const FIRST_DRAW: usize = 1000;
 
 /// The last answer to a question, and those before it in numbers. Without any answer, the question was reset.
@@ -101,9 +102,9 @@ pub enum Standing {
 /// A question, with the time at which it is due.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scheduled {
-    /// The id of the question's cell in the test.
+    /// The id of the question's cell.
     pub cell: String,
-    /// The number of the question in the test, from 1.
+    /// The number of the question among all, from 1.
     pub place: usize,
     /// The number and the title of the lesson to which it belongs.
     pub lesson: (usize, String),
@@ -142,11 +143,11 @@ impl Scheduled {
     }
 }
 
-/// The questions of a course's test as they stand.
+/// The questions of a course as they stand.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Review {
-    /// The file of the test; `None` if the course has none.
-    pub test: Option<PathBuf>,
+    /// The file of the questions; `None` if the course has none.
+    pub file: Option<PathBuf>,
     /// The questions of lessons that the learner has opened, and those that were answered: first those that are due, of
     /// these first the wrong ones, and then by how long they have been due.
     pub questions: Vec<Scheduled>,
@@ -155,11 +156,11 @@ pub struct Review {
 }
 
 impl Review {
-    /// Schedules the questions of a test for a learner. `files` are the lessons of its folder.
-    pub fn of(test: &Lesson, path: &Path, files: &[CourseFile], course: &Course, now: u64) -> Self {
+    /// Schedules the questions of a lesson for a learner. `files` are the lessons of its folder.
+    pub fn of(lesson: &Lesson, path: &Path, files: &[CourseFile], course: &Course, now: u64) -> Self {
         let answers = name(path).and_then(|name| course.answers.get(&name));
-        let scheduled = |(place, (cell, lesson)): (usize, (&str, String))| {
-            let (file, heading) = files.iter().find_map(|file| Some((file, heading_of(file, &lesson)?)))?;
+        let scheduled = |(place, (cell, of)): (usize, (&str, String))| {
+            let (file, heading) = files.iter().find_map(|file| Some((file, heading_of(file, &of)?)))?;
             let progress = name(&file.path).and_then(|name| course.lessons.get(&name));
             let answered = answers.and_then(|answers| answers.get(cell));
             let (standing, due) = match (answered, progress) {
@@ -173,14 +174,14 @@ impl Review {
             let lesson = (heading.number?, heading.title.clone());
             Some((wrong, Scheduled { cell: cell.to_owned(), place: place + 1, lesson, standing, due, draw }))
         };
-        let mut questions: Vec<_> = questions(test).enumerate().filter_map(scheduled).collect();
+        let mut questions: Vec<_> = questions(lesson).enumerate().filter_map(scheduled).collect();
         questions.sort_by_key(|(wrong, question)| {
             let is_right = question.standing != Standing::Wrong;
             // Of lessons whose questions were never asked, those come first whose own predictions were wrong.
             let wrong = if question.standing == Standing::NotAsked { *wrong } else { 0 };
             (!question.is_due(now), is_right, Reverse(wrong), question.due)
         });
-        Self { test: Some(path.to_owned()), questions: questions.into_iter().map(|(_, it)| it).collect(), now }
+        Self { file: Some(path.to_owned()), questions: questions.into_iter().map(|(_, it)| it).collect(), now }
     }
 
     /// Returns the questions that are due.
@@ -204,18 +205,18 @@ fn heading_of<'f>(file: &'f CourseFile, lesson: &str) -> Option<&'f Heading> {
     file.heading.as_ref().ok().filter(|heading| heading.id == lesson)
 }
 
-/// Returns the file of a course's test.
-pub fn test_of(files: &[CourseFile]) -> Option<&Path> {
-    Some(&files.iter().find(|file| heading_of(file, TEST).is_some())?.path)
+/// Returns the file of a course's questions.
+pub fn file_of(files: &[CourseFile]) -> Option<&Path> {
+    Some(&files.iter().find(|file| heading_of(file, RECALL).is_some())?.path)
 }
 
-/// Returns the ids of a test's questions with drawn numbers, each with the id of the lesson to which its explanation links.
-fn questions(test: &Lesson) -> impl Iterator<Item = (&str, String)> {
+/// Returns the ids of a lesson's questions with drawn numbers, each with the id of the lesson to which its explanation links.
+fn questions(lesson: &Lesson) -> impl Iterator<Item = (&str, String)> {
     let of_lesson = |link: &str| match TextLink::read(link)?.ok()? {
         TextLink::Lesson(lesson) | TextLink::Place { lesson, .. } => Some(lesson),
         _ => None,
     };
-    test.cells.iter().filter_map(move |cell| match &cell.kind {
+    lesson.cells.iter().filter_map(move |cell| match &cell.kind {
         CellKind::Predict(predict) if predict.is_drawn() => {
             Some((cell.id.as_str(), predict.explain.links().find_map(of_lesson)?))
         }
@@ -223,17 +224,17 @@ fn questions(test: &Lesson) -> impl Iterator<Item = (&str, String)> {
     })
 }
 
-/// Returns the test with only these questions, and the work with which it begins: each question has the draw that is next.
-pub fn only(test: &Lesson, asked: &[Scheduled]) -> (Lesson, Saved) {
-    let cells = asked.iter().filter_map(|asked| test.cells.iter().find(|cell| cell.id == asked.cell)).cloned();
-    let lesson = Lesson { cells: cells.collect(), ..test.clone() };
+/// Returns the lesson with only these questions, and the work with which it begins: each question has the draw that is next.
+pub fn only(all: &Lesson, asked: &[Scheduled]) -> (Lesson, Saved) {
+    let cells = asked.iter().filter_map(|asked| all.cells.iter().find(|cell| cell.id == asked.cell)).cloned();
+    let lesson = Lesson { cells: cells.collect(), ..all.clone() };
     let saved = |asked: &Scheduled| SavedCell { id: asked.cell.clone(), resets: asked.draw, ..SavedCell::default() };
     let notebook = SavedNotebook {
         cells: asked.iter().map(saved).collect(),
         lesson: asked.iter().map(|asked| asked.cell.clone()).collect(),
         auto_run: false,
     };
-    (lesson, Saved { lesson: test.id.clone(), notebook, ..Saved::default() })
+    (lesson, Saved { lesson: all.id.clone(), notebook, ..Saved::default() })
 }
 
 /// The questions at the beginning of a lesson, as they are shown.
@@ -241,7 +242,7 @@ pub fn only(test: &Lesson, asked: &[Scheduled]) -> (Lesson, Saved) {
 pub struct RecallModel {
     pub questions: Vec<Scheduled>,
     pub now: u64,
-    /// Their cells; not all of them are there until the test's model is trained.
+    /// Their cells; not all of them are there until their numbers are drawn.
     pub notebook: NotebookModel,
 }
 

@@ -37,9 +37,9 @@ impl RecordingModel {
     pub fn of(snapshot: &Snapshot) -> Option<Self> {
         let model = snapshot.model.as_ref()?;
         let (pass, checked) = (model.recorded.as_deref()?, model.checked.as_deref()?);
-        let mut faults: Vec<String> = checked.faults().map(ToString::to_string).collect();
-        let trouble = pass.trouble.as_deref().filter(|trouble| !faults.iter().any(|fault| fault == trouble));
-        faults.extend(trouble.map(str::to_owned));
+        let mut faults: Vec<String> = checked.faults().map(|fault| fault.to_string().replace('`', "")).collect();
+        let trouble = pass.trouble.as_deref().map(|trouble| trouble.replace('`', ""));
+        faults.extend(trouble.filter(|trouble| !faults.contains(trouble)));
         let text = &pass.place.model.recording.texts[pass.place.text];
         let about = &text.about;
         let mut lines = faults.clone();
@@ -77,7 +77,7 @@ fn said(checked: &CheckedText, faults: &[String], text: &RecordedText) -> String
         return format!("{}; {advice}{more}", attention.line).replace('`', "");
     }
     if let Some(first) = faults.first() {
-        return first.replace('`', "");
+        return first.clone();
     }
     match &checked.progress {
         Some(progress) => format!("Checking the attention: {} of {}", progress.done, progress.of),
@@ -91,7 +91,8 @@ fn without_fault(checked: &CheckedText, text: &RecordedText) -> String {
     let proved = checked.attentions.iter().filter(|attention| attention.row.is_some()).count();
     let all = counted(checked.attentions.len(), "attention");
     if proved == checked.attentions.len() {
-        return format!("{all}, each the softmax of its own queries and keys");
+        let each = if proved == 1 { "" } else { "each " };
+        return format!("{all}, {each}the softmax of its own queries and keys");
     }
     let sums = sums(text);
     let needs = if text.about.is_partial { "all weights" } else { "queries and keys" };

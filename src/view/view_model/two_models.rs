@@ -88,7 +88,7 @@ impl TwoModels {
     /// Returns the comparison; `None` until the first model is ready.
     pub fn of(snapshot: &Snapshot, ModelBeside(beside): &ModelBeside) -> Option<Self> {
         let first = snapshot.model.as_ref()?;
-        let names = [snapshot, beside].map(|of| of.lesson.title.clone());
+        let names = names([snapshot, beside]);
         let compared = comparable(first, beside).and_then(|second| {
             let sentence = Common::of([first, second].map(Reading::of_sentence));
             sentence.ok_or_else(|| "there is no word of this sentence that both models read".to_owned())
@@ -148,6 +148,12 @@ impl TwoModels {
         arranged in the same way in both layers, whatever the widths and axes of the layers. If the vectors have \
         many more entries than there are words, CKA is high even by chance, so compare cells within this map, not \
         maps of different sentences.";
+}
+
+/// Returns the titles of two models. A model beside its own recording has the same title, so each then says where it is.
+fn names(of: [&Snapshot; 2]) -> [String; 2] {
+    let [here, beside] = of.map(|of| of.lesson.title.clone());
+    if here == beside { [format!("{here} (here)"), format!("{beside} (beside)")] } else { [here, beside] }
 }
 
 /// Returns the second model, if it can be compared with the first.

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::sync::Arc;
+use std::time::Duration;
 
 use attune_core::kernel::command::{Command, TextsCommand};
 use attune_core::kernel::{Kernel, Saved};
@@ -65,6 +66,18 @@ fn heads_over_texts_fill_and_are_those_of_the_command_line() {
         let largest = inner.map(|(query, key)| text.weights.get(query, key)).fold(0.0, f32::max);
         assert_close(&text.line, f64::from(largest), text.ranked.largest, Tolerance::SINGLE_BITS);
     }
+}
+
+#[test]
+fn texts_that_take_too_long_say_how_many_were_measured() {
+    let kernel = running(&opened(&at(WRITER)));
+    let evidence = kernel.evidence().expect("a model");
+    let text = lines(200);
+    assert!(evidence.texts_within(&text, Duration::MAX).is_ok_and(|found| found.texts == 200));
+    let why = evidence.texts_within(&text, Duration::ZERO).expect_err("no time");
+    let told =
+        "after 0 s only 0 of 200 lines are measured; take a part of the file, or raise the limit with --within SECONDS";
+    assert_eq!(why, told);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Recall: which questions of the test are due, which of them stand at the beginning of a lesson, and what an answer changes.
+//! Recall: which questions are due, which of them stand at the beginning of a lesson, and what an answer changes.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use attune_core::kernel::{Command, Kernel, Saved};
 use attune_core::lesson::Lesson;
 use attune_core::lesson::course::{CourseFile, Heading};
 use attune_view::view_model::course::{Course, LessonProgress};
-use attune_view::view_model::recall::{Answered, Answers, DAY, Review, Scheduled, Standing, TEST, answers, only};
+use attune_view::view_model::recall::{Answered, Answers, DAY, RECALL, Review, Scheduled, Standing, answers, only};
 
 use crate::common::commands::of_cell;
 use crate::common::lessons::{SMALL, apply, lesson, with_cells};
 
 const NOW: u64 = 1000 * DAY;
-const TEST_FILE: &str = "/course/test.ron";
-/// The lessons of a course in order, each with a question of its test.
+const TEST_FILE: &str = "/course/recall.ron";
+/// The lessons of a course in order, each with a question.
 const LESSONS: [(&str, &str); 4] = [("words", "step"), ("apple", "mix"), ("bank", "push"), ("heads", "fold")];
 
 /// A question with drawn numbers that belongs to a lesson.
@@ -35,7 +35,7 @@ fn question(id: &str, lesson: &str) -> String {
 fn test() -> Arc<Lesson> {
     let questions = LESSONS.map(|(lesson, id)| question(id, lesson)).concat();
     let asked = r#"Predict(id: "own", ask: "Two?", choices: ["one", "two"], answer: "1", explain: "[It](attune:lesson/words)."),"#;
-    lesson(&with_cells(SMALL, &(questions + asked)).replacen("id: \"small\"", &format!("id: \"{TEST}\""), 1))
+    lesson(&with_cells(SMALL, &(questions + asked)).replacen("id: \"small\"", &format!("id: \"{RECALL}\""), 1))
 }
 
 fn files() -> Vec<CourseFile> {
@@ -148,7 +148,7 @@ fn an_answer_counts_once_for_each_draw() {
 }
 
 #[test]
-fn recall_draws_other_numbers_than_the_test() {
+fn recall_draws_other_numbers_than_the_lesson_of_the_questions() {
     let course = course(&[("words", 9, 0)], &[("step", 0, 5)]);
     let asked = review(&course).at_beginning(2, false);
     assert_eq!((asked[0].standing, asked[0].draw), (Standing::Wrong, 1001));

@@ -181,7 +181,8 @@ pub fn hold(ui: &Ui, frame: &mut NotebookFrame, cell: &CellModel, rect: Rect) {
     }
 }
 
-/// Shows a button over the lower edge of the list that scrolls to the content that a click has added below.
+/// Shows a button at the lower edge of the list if a click has added content below this edge. The button scrolls to
+/// that content.
 fn below_ui(ui: &mut Ui, list: Rect, frame: &mut NotebookFrame) {
     let Some(below) = &mut frame.state.below else { return };
     if below.bottom <= list.bottom() {

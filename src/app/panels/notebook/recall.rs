@@ -1,12 +1,11 @@
-//! The questions from earlier lessons, above the first cell. They are cells of the final test, with a kernel of their own.
+//! The questions from earlier lessons, above the first cell. They are cells of another lesson, with a kernel of their own.
 
 use std::sync::Arc;
 
 use attune_core::lesson::cells::CellKind;
-use attune_core::lesson::links::TextLink;
 use attune_ui::actions::{Action, ActionTable, WindowAction};
 use attune_ui::theme::{self, Palette, size};
-use attune_view::view_model::recall::{RecallModel, TEST};
+use attune_view::view_model::recall::RecallModel;
 use egui::{Align, Button, Frame as Card, Layout, Margin, RichText, Ui, WidgetInfo, WidgetType};
 
 use super::frame::NotebookFrame;
@@ -64,14 +63,6 @@ fn questions_ui(ui: &mut Ui, model: &Arc<RecallModel>, frame: &mut NotebookFrame
         let from = format!("{} · {}", question.lesson_words(), question.words(model.now));
         ui.label(RichText::new(from).size(size::SMALL).color(palette.ink_soft));
         ui.push_id(&**cell.id(), |ui| predict_ui(ui, cell, predict, &mut inner));
-        // Code cells of this lesson run its own model, so what a question asks of the test's model is measured there.
-        let words = "Open in the final test";
-        let open = ui.add(Button::new(words).small()).on_hover_text("There you can measure the model of the test");
-        open.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("{words}: {}", cell.id())));
-        if open.clicked() {
-            let (lesson, cell) = (TEST.to_owned(), question.cell.clone());
-            inner.actions.push(Action::Follow(TextLink::Place { lesson, cell }));
-        }
     }
     let (commands, actions) = (inner.commands, inner.actions);
     frame.state.recall.commands.extend(commands);

@@ -148,7 +148,7 @@ pub struct Awaited {
     pub next_to: CellId,
     pub is_above: bool,
     pub to_write: bool,
-    /// The initial text.
+    /// The text with which the new cell begins, if it is an example; `None` for an empty cell.
     pub text: Option<&'static str>,
 }
 

@@ -1,8 +1,9 @@
 //! Controls of a sheet: buttons, menus and fields, which ask for what their data says.
 
-use attune_core::kernel::command::{AxisCommand, Command};
+use attune_core::kernel::command::{AxisCommand, Command, TextsCommand};
 use attune_ui::actions::{ActionTable, WindowAction};
 use attune_ui::theme::{Palette, size};
+use attune_ui::ui_state::FocusRequest;
 use attune_ui::widgets::controls::{copy_button, reading_ui, sinks_ui};
 use attune_view::sheet::control::{Aside, Ask, Button, Control, Copy, Field, Form, Look, Menu, Shared};
 use egui::containers::menu::MenuButton;
@@ -39,7 +40,7 @@ fn control_ui(ui: &mut Ui, control: &Control, cx: &mut SheetContext) {
         Control::Words(text) => text_ui(ui, text),
         Control::Sinks(sinks) => sinks_ui(ui, sinks),
         Control::Separator => _ = ui.separator(),
-        Control::Button(button) => cx.asks.extend(button_ui(ui, button)),
+        Control::Button(button) => cx.asks.extend(button_ui(ui, button, cx.view.asked)),
         Control::Menu(menu) => menu_ui(ui, menu, cx),
         Control::Aside(aside) => aside.controls.iter().for_each(|control| control_ui(ui, control, cx)),
         Control::Form(form) => cx.asks.extend(form_ui(ui, form)),
@@ -64,8 +65,18 @@ fn pair_ui(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
     ui.allocate_ui_with_layout(PAIR, Layout::left_to_right(Align::Center), content);
 }
 
-/// Draws a button. Returns its request if it was clicked.
-fn button_ui(ui: &mut Ui, button: &Button) -> Option<Ask> {
+/// Returns the action of a request that starts a computation, or ends the one that runs: its key presses the button.
+fn action_of(ask: &Ask) -> Option<WindowAction> {
+    match ask {
+        Ask::Command(Command::Words(_) | Command::EndWords) => Some(WindowAction::MeasureWords),
+        Ask::Command(Command::Tables(_) | Command::EndTables) => Some(WindowAction::ComputeTables),
+        Ask::ChooseTexts | Ask::Command(Command::Texts(TextsCommand::Stop)) => Some(WindowAction::MeasureTexts),
+        _ => None,
+    }
+}
+
+/// Draws a button. Returns its request if it was clicked, or its key was pressed.
+fn button_ui(ui: &mut Ui, button: &Button, asked: &mut FocusRequest) -> Option<Ask> {
     let palette = Palette::of(ui.visuals().dark_mode);
     let label = RichText::new(&button.label);
     let label = match button.hue {
@@ -82,12 +93,14 @@ fn button_ui(ui: &mut Ui, button: &Button) -> Option<Ask> {
         Look::Option { is_on } => WidgetInfo::selected(WidgetType::SelectableLabel, true, is_on, name),
         _ => WidgetInfo::labeled(WidgetType::Button, info, name),
     });
-    let response = if button.hint.is_empty() {
-        response
-    } else {
-        response.on_hover_text(&button.hint).on_disabled_hover_text(&button.hint)
-    };
-    response.clicked().then(|| button.asks.clone())
+    let action = action_of(&button.asks);
+    let is_asked = action.is_some_and(|action| asked.take_button(action));
+    if is_asked {
+        response.scroll_to_me(Some(Align::TOP));
+    }
+    let hint = action.map_or_else(|| button.hint.clone(), |action| action.row().hint_with(&button.hint));
+    let response = if hint.is_empty() { response } else { response.on_hover_text(&hint).on_disabled_hover_text(&hint) };
+    (response.clicked() || is_asked).then(|| button.asks.clone())
 }
 
 /// Draws a list that shows what is chosen, or a button that opens.

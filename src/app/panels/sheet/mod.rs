@@ -64,6 +64,11 @@ fn follow(chosen: &mut Chosen, view: &PanelView) {
 impl Panel for SheetPanel {
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
         follow(&mut self.chosen, &cx.view);
+        match cx.view.asked.button {
+            Some(WindowAction::ComputeTables) => self.chosen.over_texts = false,
+            Some(WindowAction::MeasureTexts) => self.chosen.over_texts = true,
+            _ => {}
+        }
         let sheet = panels::made_once(self.name, cx.models, &self.chosen)?;
         if self.name == PanelName::Attention {
             patches_ui(ui, cx.models, &self.chosen, cx.view.selection.query);

@@ -156,7 +156,7 @@ fn numbers_ui(ui: &Ui, tiles: &Tiles, places: &Places, palette: &Palette) {
     }
     for (row, name) in tiles.rows.iter().enumerate() {
         let at = Pos2::new(places.origin.x, places.map((row, 0)).center().y);
-        text(at, Align2::LEFT_CENTER, row + 1);
+        text(at, Align2::LEFT_CENTER, tiles.heads.layers[row].number);
         let rect = Rect::from_center_size(at + Vec2::new(GUTTER / 2.0, 0.0), Vec2::new(GUTTER, places.side));
         ui.interact(rect, ui.id().with(("layer", row)), Sense::hover()).on_hover_text(name);
     }

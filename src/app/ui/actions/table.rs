@@ -36,6 +36,22 @@ action_table! {
             keys: &[shift(Key::W)],
             line: New("why the chosen word looks there: its score as a sum of parts"),
         }
+        MapAnswer {
+            keys: &[alt(Key::P)],
+            line: New("Intervene: map which words and heads carry the answer; again: stop"),
+        }
+        MeasureWords {
+            keys: &[alt(Key::A)],
+            line: New("Answers: measure which word mattered; again: stop"),
+        }
+        ComputeTables {
+            keys: &[alt(Key::K)],
+            line: New("All heads: compute what a head compares and writes; again: stop"),
+        }
+        MeasureTexts {
+            keys: &[alt(Key::X)],
+            line: New("All heads: measure them over a file of texts; again: stop"),
+        }
         ReadAdded {
             text: "lengths",
             tooltip: "Shows the length of what each word adds, ‖α V W_O‖, instead of its weight α",

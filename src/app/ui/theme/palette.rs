@@ -6,10 +6,10 @@
 //! | a word of the sentence without a group | `ink`, the same in every sentence |
 //! | any other word | `word`, a grey |
 //! | a query, a key, a value | `query` pale gold, `key` teal, `value` magenta |
-//! | a head | `heads`: slate, rose, olive, … by its place in its layer |
+//! | a head | `heads`: pale blue, rose, olive, … by its place in its layer |
 //! | what no word and no head adds to a move | `parts`: pale tints; `ink_soft` for `b_O` |
 //! | the sign of a number | `negative` purple, `positive` green |
-//! | what the learner has chosen, links, focus | `accent`, an indigo |
+//! | what the learner has chosen, links, focus | `accent`, a violet |
 //! | a caution, a fault | `warn`, `error` |
 //!
 //! The first three groups, the first two heads and the signs of numbers can be told apart without distinguishing red
@@ -103,7 +103,7 @@ pub static DARK: Palette = Palette {
     ink: hex(0xe9e5de),
     ink_soft: hex(0xaea79d),
     ink_faint: hex(0x968f84),
-    accent: hex(0x8b9cff),
+    accent: hex(0x7c7fff),
     accent_soft: hex(0x343a63),
     on_accent: hex(0x12131f),
     warn: hex(0xe6b455),
@@ -116,7 +116,7 @@ pub static DARK: Palette = Palette {
     positive: hex(0x86bd4f),
     query: hex(0xffe08a),
     key: hex(0x4fd1c5),
-    value: hex(0xe07bd0),
+    value: hex(0xc86bcf),
     groups: [
         hex(0xf59a4a),
         hex(0x5fa8f5),
@@ -127,7 +127,7 @@ pub static DARK: Palette = Palette {
         hex(0xb79cf7),
         hex(0x49c79a),
     ],
-    heads: [hex(0x9db4d6), hex(0xf08ba0), hex(0xb9c46a), hex(0xc3a3dd), hex(0xd2a679), hex(0x8fb8a8)],
+    heads: [hex(0xa2c0f6), hex(0xff758a), hex(0xc5d483), hex(0xbb97be), hex(0xcdb695), hex(0x8ca993)],
     parts: [hex(0xc5d0f0), hex(0xcbe6b8), hex(0xf4dcae), hex(0xf0c4de)],
     ramp: [hex(0x7468c4), hex(0x3f93c0), hex(0x35b779), hex(0x9bd93c), hex(0xfde725)],
     code: CodeColors {
@@ -152,8 +152,8 @@ pub static LIGHT: Palette = Palette {
     ink: hex(0x25221e),
     ink_soft: hex(0x5f584e),
     ink_faint: hex(0x6c6459),
-    accent: hex(0x4453c9),
-    accent_soft: hex(0xdde1fb),
+    accent: hex(0x6532e0),
+    accent_soft: hex(0xe2ddfb),
     on_accent: hex(0xffffff),
     warn: hex(0x855605),
     error: hex(0xab3026),
@@ -165,7 +165,7 @@ pub static LIGHT: Palette = Palette {
     positive: hex(0x3f7210),
     query: hex(0x8a6530),
     key: hex(0x0c7268),
-    value: hex(0xa62f90),
+    value: hex(0xa61472),
     groups: [
         hex(0xa84d08),
         hex(0x1b66b8),
@@ -176,7 +176,7 @@ pub static LIGHT: Palette = Palette {
         hex(0x6747bd),
         hex(0x0d7a57),
     ],
-    heads: [hex(0x46608f), hex(0xb03358), hex(0x5d6b0a), hex(0x7d4fa3), hex(0x86521f), hex(0x3f6b5c)],
+    heads: [hex(0x35597f), hex(0xc82057), hex(0x516f3e), hex(0x8f3e9a), hex(0x78481c), hex(0x415d43)],
     parts: [hex(0x34446e), hex(0x35512a), hex(0x6b4a12), hex(0x6c3459)],
     ramp: [hex(0x659a2a), hex(0x1f8583), hex(0x2f659e), hex(0x46327e), hex(0x300842)],
     code: CodeColors {
@@ -268,7 +268,7 @@ impl Palette {
         self.ramp[stop].lerp_to_gamma(self.ramp[stop + 1], at - stop as f32)
     }
 
-    /// Returns the colour of a number in [-1, 1], from purple through the surface to green.
+    /// Returns the colour of a number in [-1, 1]: purple for -1, `raised` for 0, green for 1.
     pub fn diverging(&self, x: f32) -> Color32 {
         let end = if x < 0.0 { self.negative } else { self.positive };
         self.raised.lerp_to_gamma(end, x.abs().clamp(0.0, 1.0))
@@ -332,7 +332,8 @@ pub enum Role {
 }
 
 impl Role {
-    /// Returns the role of a quantity's vectors; `None` for a number computed from two roles.
+    /// Returns the role of queries, keys, values and mixes, which have the role of values; `None` for any other
+    /// quantity.
     pub fn of(quantity: Quantity) -> Option<Self> {
         match quantity {
             Quantity::Query => Some(Self::Query),
@@ -495,21 +496,68 @@ mod tests {
         }
     }
 
-    /// A greater weight has more contrast with the background for every kind of colour vision, simulated with the
-    /// matrices of Machado et al. 2009 for eyes without one kind of cone, on linear red, green and blue.
+    /// The matrices of Machado et al. 2009, on linear red, green and blue: for all three kinds of cones, and for eyes
+    /// without one kind.
+    const EYES: [[[f32; 3]; 3]; 4] = [
+        [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+        [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+        [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+        [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+    ];
+
+    fn times(matrix: &[[f32; 3]; 3], [x, y, z]: [f32; 3]) -> [f32; 3] {
+        matrix.map(|row| row[0] * x + row[1] * y + row[2] * z)
+    }
+
+    /// Returns linear red, green and blue as an eye perceives them.
+    fn perceived(eye: &[[f32; 3]; 3], color: Color32) -> [f32; 3] {
+        let rgba = egui::Rgba::from(color);
+        times(eye, [rgba.r(), rgba.g(), rgba.b()]).map(|channel| channel.clamp(0.0, 1.0))
+    }
+
+    /// Returns the distance of two colours in OKLab (Ottosson 2020), where 0.02 is just noticeable side by side.
+    fn distance(eye: &[[f32; 3]; 3], a: Color32, b: Color32) -> f32 {
+        const CONES: [[f32; 3]; 3] = [
+            [0.412_221_47, 0.536_332_55, 0.051_445_99],
+            [0.211_903_5, 0.680_699_5, 0.107_396_96],
+            [0.088_302_46, 0.281_718_84, 0.629_978_7],
+        ];
+        const LAB: [[f32; 3]; 3] = [
+            [0.210_454_26, 0.793_617_8, -0.004_072_047],
+            [1.977_998_5, -2.428_592_2, 0.450_593_7],
+            [0.025_904_037, 0.782_771_77, -0.808_675_77],
+        ];
+        let lab = |color| times(&LAB, times(&CONES, perceived(eye, color)).map(f32::cbrt));
+        let (a, b) = (lab(a), lab(b));
+        (0..3).map(|axis| (a[axis] - b[axis]).powi(2)).sum::<f32>().sqrt()
+    }
+
+    #[test]
+    fn groups_heads_values_and_the_accent_are_apart_for_every_eye() {
+        /// Three times what is just noticeable.
+        const APART: f32 = 0.06;
+        for palette in [&DARK, &LIGHT] {
+            let near = |a: Color32, b: Color32| EYES.iter().any(|eye| distance(eye, a, b) < APART);
+            let company = palette.groups[1];
+            let mut pairs = vec![(company, palette.accent), (palette.value, palette.accent)];
+            for head in palette.heads {
+                pairs.extend([(head, palette.accent), (head, palette.value), (head, company)]);
+            }
+            pairs.extend(palette.heads[..2].iter().map(|head| (*head, palette.groups[0])));
+            pairs.push((palette.heads[0], palette.heads[1]));
+            for (a, b) in pairs {
+                assert!(!near(a, b), "{a:?} is like {b:?}");
+            }
+            assert!(near(palette.accent, palette.accent.lerp_to_gamma(company, 0.7)), "a near colour is found");
+        }
+    }
+
+    /// A greater weight has more contrast with the background for every kind of colour vision.
     #[test]
     fn the_colours_of_weights_go_one_way_for_every_eye() {
         const STEPS: u8 = 10;
-        const EYES: [[[f32; 3]; 3]; 4] = [
-            [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
-            [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
-            [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
-            [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
-        ];
         let seen = |eye: &[[f32; 3]; 3], color: Color32| {
-            let rgba = egui::Rgba::from(color);
-            let channel = |row: &[f32; 3]| row[0] * rgba.r() + row[1] * rgba.g() + row[2] * rgba.b();
-            let [r, g, b] = [0, 1, 2].map(|place| channel(&eye[place]).clamp(0.0, 1.0));
+            let [r, g, b] = perceived(eye, color);
             Color32::from(egui::Rgba::from_rgb(r, g, b))
         };
         for palette in [&DARK, &LIGHT] {

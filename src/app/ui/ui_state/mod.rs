@@ -6,6 +6,7 @@
 pub mod search;
 pub mod walk;
 
+use attune_core::lesson::links::StepLink;
 use attune_engine::numerics::evidence::words::WordMeasure;
 use attune_engine::numerics::params::TensorId;
 use attune_engine::quantity::Entry;
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::search::Highlight;
 pub use self::walk::Walk;
+use crate::actions::WindowAction;
 use crate::theme::size;
 
 /// The state that the panels and the stage share.
@@ -389,8 +391,23 @@ pub struct FocusRequest {
     pub cell: Option<String>,
     /// The id of a cell whose sentence the stage shows, once there is a model.
     pub sentence_of: Option<String>,
+    /// A step of the walk, which the stage shows once there is a model.
+    pub step: Option<StepLink>,
     /// A comparison, which the meaning panel shows even if it has begun before or is still loading.
     pub meaning: Option<MeaningView>,
+    /// A button whose key was pressed, which its panel presses in the next frame.
+    pub button: Option<WindowAction>,
+}
+
+impl FocusRequest {
+    /// Returns whether the key of this button was pressed, and forgets the key.
+    pub fn take_button(&mut self, action: WindowAction) -> bool {
+        let is_asked = self.button == Some(action);
+        if is_asked {
+            self.button = None;
+        }
+        is_asked
+    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,8 @@
 //! The walk's state is one number, from which the points, the knob of the time line, the step and its texts are
 //! derived. Where a motion ends matters only for the next step.
 
+use std::f32::consts::FRAC_PI_2;
+
 use attune_view::explain::walk::Step;
 use attune_view::view_model::saved_view::SavedWalk;
 
@@ -402,7 +404,7 @@ impl Walk {
     }
 }
 
-/// A gradual change from one value to another, slow at both ends.
+/// A gradual change from one value to another, which begins at once and ends slowly.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Glide<T> {
     from: T,
@@ -423,12 +425,17 @@ impl<T: Copy + PartialEq> Glide<T> {
         glide.elapsed += seconds;
         let share = (glide.elapsed / glide.seconds).min(1.0);
         if share < 1.0 {
-            *value = mix(glide.from, glide.to, ease(share));
+            *value = mix(glide.from, glide.to, settle(share));
         } else {
             *value = glide.to;
             *way = None;
         }
     }
+}
+
+/// Interpolates from 0 to 1, at full speed at first: the first frame after a key shows that something moves.
+pub fn settle(x: f32) -> f32 {
+    (x * FRAC_PI_2).sin()
 }
 
 /// Interpolates from 0 to 1, slowly at both ends: `3x² − 2x³`.
@@ -450,10 +457,21 @@ mod tests {
         let mut walk = Walk::default();
         walk.glide_to(1.0);
         walk.advance(motion::GLIDE / 2.0);
-        assert_close("half of the way", walk.time(), 0.5, Tolerance::SINGLE);
+        assert_close("half of the time", walk.time(), settle(0.5), Tolerance::SINGLE);
         assert!(walk.is_gliding());
         walk.advance(motion::GLIDE);
         assert_eq!((walk.time(), walk.is_gliding()), (1.0, false));
+    }
+
+    #[test]
+    fn the_first_frame_of_a_glide_moves_the_points_visibly() {
+        /// The length of a frame, in seconds, and the least part of the way that is seen: two pixels of a hundred.
+        const FRAME: f32 = 0.008;
+        const SEEN: f32 = 0.02;
+        let mut walk = Walk::default();
+        walk.glide_to(1.0);
+        walk.advance(FRAME);
+        assert!(walk.time() > SEEN, "{}", walk.time());
     }
 
     #[test]
@@ -675,7 +693,8 @@ mod tests {
         walk.pass_by(1);
         walk.advance(motion::GLIDE / 2.0);
         assert_eq!((walk.shown_layer(), walk.is_walking()), (Some(0), false));
-        assert_close("half of a layer of three", [walk.layer_time(), walk.time()], [0.5, 0.5 / 3.0], Tolerance::SINGLE);
+        let half = settle(0.5);
+        assert_close("half of the time", [walk.layer_time(), walk.time()], [half, half / 3.0], Tolerance::SINGLE);
         walk.advance(f32::INFINITY);
         assert_eq!((walk.passed_layers(), walk.step(), walk.place()), (Some(1.0), Step::Contextual, LAST));
         // The points pass every layer in between, one after another.

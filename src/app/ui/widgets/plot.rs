@@ -7,8 +7,8 @@ use attune_view::view_model::output::{LineModel, PlotModel, tell};
 use attune_view::view_model::pictures::Sketch;
 use egui::epaint::CubicBezierShape;
 use egui::{
-    Align2, Color32, EventFilter, FontId, Galley, Key, Modifiers, Painter, Pos2, Rect, Response, RichText, Sense,
-    Stroke, Ui, Vec2, WidgetInfo, WidgetType, pos2, vec2,
+    Align, Align2, Color32, EventFilter, FontId, Galley, Key, Layout, Modifiers, Painter, Pos2, Rect, Response,
+    RichText, Sense, Stroke, Ui, Vec2, WidgetInfo, WidgetType, pos2, vec2,
 };
 use egui_plot::{GridInput, GridMark, HoverPosition, Line, LineStyle, Plot, PlotPoints, Points};
 
@@ -23,7 +23,10 @@ pub fn plot_ui(ui: &mut Ui, plot: &PlotModel) {
     }
     ui.scope(|ui| {
         ui.style_mut().text_styles.insert(egui::TextStyle::Body, theme::plain(size::SMALL));
+        let [x, y] = &plot.axes;
+        axis_name_ui(ui, y, Align::Min);
         lines_ui(ui, plot, palette);
+        axis_name_ui(ui, x, Align::Max);
     });
     if let Some(note) = plot.left_out_note() {
         ui.weak(note);
@@ -53,12 +56,19 @@ fn lines_ui(ui: &mut Ui, plot: &PlotModel, palette: &Palette) {
                 line_ui(ui, line, i, palette);
             }
         });
-    let [x, y] = &plot.axes;
-    name_axes(ui, *shown.transform.frame(), x, y);
     shown.response.widget_info(|| WidgetInfo::labeled(WidgetType::Image, true, plot.summary()));
 }
 
-/// Writes the names of a plot's axes, with their units, inside its frame: the vertical axis at its top, the horizontal
+/// Writes the name of an axis above or below a plot, at its left or right end: within its frame the name would cover points.
+fn axis_name_ui(ui: &mut Ui, name: &str, end: Align) {
+    if !name.is_empty() {
+        let palette = Palette::of(ui.visuals().dark_mode);
+        let name = RichText::new(name).font(theme::plain(size::LABEL_AXIS)).color(palette.ink_soft);
+        ui.with_layout(Layout::top_down(end), |ui| ui.label(name));
+    }
+}
+
+/// Writes the names of the axes of a plot of curves, with their units, inside its frame: the vertical axis at its top, the horizontal
 /// one at its end.
 pub fn name_axes(ui: &Ui, frame: Rect, x: &str, y: &str) {
     let palette = Palette::of(ui.visuals().dark_mode);
@@ -270,8 +280,9 @@ fn paint_move(painter: &Painter, start: Pos2, end: Pos2, hue: Color32, palette: 
 /// Draws the words of a sentence in a line, as large as fits, and above it the arcs of the words that move, in the hues of the
 /// groups that they reach.
 pub fn sentence_ui(ui: &Ui, sketch: &Sketch, rect: Rect) {
-    /// The size of the words, and the height of the arcs above them, where there is room.
+    /// The largest font size of the words.
     const WORDS: f32 = 40.0;
+    /// The largest height of an arc, as a share of the drawing's height.
     const ARCS: f32 = 0.5;
     /// The gap between words, in their size.
     const GAP: f32 = 0.3;
@@ -331,13 +342,15 @@ mod tests {
     use attune_view::view_model::pictures::SketchMove;
     use egui::Shape;
 
-    /// Returns the positions of the dots on a card, and the rectangles of the names.
-    fn drawn(sketch: &Sketch) -> (Vec<Pos2>, Vec<Rect>) {
-        const CARD: Rect = Rect { min: Pos2::ZERO, max: Pos2::new(300.0, 150.0) };
+    const CARD: Rect = Rect { min: Pos2::ZERO, max: Pos2::new(300.0, 150.0) };
+
+    /// Returns the positions of the dots, and the rectangles of the names.
+    fn drawn(content: impl FnMut(&mut Ui)) -> (Vec<Pos2>, Vec<Rect>) {
+        const SCREEN: Rect = Rect { min: Pos2::ZERO, max: Pos2::new(300.0, 400.0) };
         let ctx = egui::Context::default();
         ctx.set_fonts(theme::fonts::definitions());
-        let input = egui::RawInput { screen_rect: Some(CARD), ..egui::RawInput::default() };
-        let mut output = ctx.run_ui(input, |ui| sketch_ui(ui, sketch, CARD, 1.0));
+        let input = egui::RawInput { screen_rect: Some(SCREEN), ..egui::RawInput::default() };
+        let mut output = ctx.run_ui(input, content);
         output.textures_delta.clear();
         let shapes = || output.shapes.iter().map(|clipped| &clipped.shape);
         let dots = shapes().filter_map(|shape| if let Shape::Circle(dot) = shape { Some(dot.center) } else { None });
@@ -360,10 +373,22 @@ mod tests {
             crowds: vec![("fruit".to_owned(), [-0.55, 0.7], 0), ("company".to_owned(), [0.55, -0.2], 1)],
             ..Sketch::default()
         };
-        let (dots, names) = drawn(&sketch);
+        let (dots, names) = drawn(|ui| sketch_ui(ui, &sketch, CARD, 1.0));
         assert_eq!((dots.len(), names.len()), (31, 4));
         for name in names {
             assert!(!dots.iter().any(|dot| name.contains(*dot)), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn names_of_axes_lie_on_no_point() {
+        let point = |at| LineModel { name: String::new(), pieces: vec![vec![at]], marked: true };
+        let axes = ["from left to right", "upwards"].map(str::to_owned);
+        let plot = PlotModel { lines: vec![point([0.0, 1.0]), point([1.0, 0.0])], left_out: 0, axes };
+        let (points, names) = drawn(|ui| plot_ui(ui, &plot));
+        assert!(points.len() >= 2 && names.len() > 2, "{points:?} {names:?}");
+        for name in names {
+            assert!(!points.iter().any(|point| name.contains(*point)), "{name:?} {points:?}");
         }
     }
 

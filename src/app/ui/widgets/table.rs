@@ -17,7 +17,8 @@ use crate::widgets::controls::led_by_arrows;
 /// off.
 const LETTER: f32 = 0.56;
 
-/// Shows a table, and returns the entry that was right-clicked: its table, row and column.
+/// Shows a tensor as one or more tables. Returns the entry that was right-clicked: the index of its table, its row
+/// and its column.
 pub fn table_ui(ui: &mut Ui, table: &TableModel) -> Option<[usize; 3]> {
     let title = if table.caption.is_empty() { &table.name } else { table.caption.as_ref() };
     caption_ui(ui, table, title);

@@ -5,6 +5,7 @@ use std::cell::{LazyCell, OnceCell};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
+use std::time::Duration;
 
 use attune_engine::numerics::contributions::Contributions;
 use attune_engine::numerics::evidence::corpus::TextMeasure;
@@ -78,7 +79,12 @@ pub fn verify_switched(lesson: &Lesson) -> Vec<ClaimVerdict> {
 
 /// Verifies all claims about the model in the snapshot, or returns `None` until there is a model.
 pub fn verify(snapshot: &Snapshot) -> Option<Vec<ClaimVerdict>> {
-    let measure = Measure::of(snapshot)?;
+    verify_within(snapshot, Duration::MAX)
+}
+
+/// Verifies all claims, as [`verify`] does. Claims over texts for which `time` is not sufficient do not hold.
+pub fn verify_within(snapshot: &Snapshot, time: Duration) -> Option<Vec<ClaimVerdict>> {
+    let measure = Measure { time, ..Measure::of(snapshot)? };
     // A fact in several claims is measured once.
     let mut measured: Vec<(&Fact, f64)> = Vec::new();
     let mut verdicts = Vec::new();
@@ -122,6 +128,8 @@ struct Measure<'a> {
     alignments: OnceCell<Vec<f64>>,
     /// All heads over the lesson's file of texts.
     texts: OnceCell<Result<Texts, String>>,
+    /// The time that measuring them may take.
+    time: Duration,
 }
 
 impl<'a> Measure<'a> {
@@ -132,7 +140,19 @@ impl<'a> Measure<'a> {
         let (arrivals, alignments, texts) = Default::default();
         let interventions = Arc::new(for_any_sentence(&model.interventions));
         let targets = Targets::of(lesson, &space.vocabulary, &network, &model.trained);
-        Some(Self { lesson, space, model, network, interventions, targets, places, arrivals, alignments, texts })
+        Some(Self {
+            lesson,
+            space,
+            model,
+            network,
+            interventions,
+            targets,
+            places,
+            arrivals,
+            alignments,
+            texts,
+            time: Duration::MAX,
+        })
     }
 
     /// Measures a fact. The result is NaN if a number that it depends on is missing or not finite.
@@ -208,7 +228,7 @@ impl<'a> Measure<'a> {
                 targets: self.targets.as_ref(),
             };
             let name = printable(&file.file_name().unwrap_or_default().to_string_lossy());
-            let found = read_texts(file).and_then(|text| evidence.texts(&text, &|_, _| true));
+            let found = read_texts(file).and_then(|text| evidence.texts_within(&text, self.time));
             found.map_err(|why| format!("{name}: {why}"))
         })
     }

@@ -153,7 +153,7 @@ impl Evidence<'_> {
             return Err("--into: a path brings values of a second sentence; give --second".to_owned());
         }
         if let Receiver::Head { block, head, .. } = receiver {
-            self.head((block, head)).map_err(|why| format!("--into: {why}"))?;
+            self.model.architecture.head_in(block, head).map_err(|why| format!("--into: {why}"))?;
         }
         Ok(receiver)
     }

@@ -87,7 +87,7 @@ impl<'a> Evidence<'a> {
         self.lesson.static_embedding.pretrained()
     }
 
-    /// Runs a sentence.
+    /// Runs the model on a sentence. Returns an error if the sentence cannot be read or a number is not finite.
     fn run(&self, text: &str) -> Result<Ran, String> {
         let sentence = Sentence::read(text, self.lesson, &self.space.vocabulary)?;
         let ran = self.run_sentence(sentence);
@@ -223,30 +223,15 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// Checks that there is a head, and returns it.
     /// Returns the block and the number there of a head that is counted over all blocks.
     ///
     /// # Errors
     /// In words for the learner, if there is no such head.
     pub(crate) fn counted_head(&self, head: usize) -> Result<(usize, usize), String> {
-        let (architecture, heads) = (&self.model.architecture, self.model.architecture.heads());
-        if head >= heads {
-            return Err(format!("there is no head {}; there are {heads}", head.saturating_add(1)));
-        }
+        let architecture = &self.model.architecture;
+        architecture.check_head(head)?;
         let (block, _, own) = architecture.head(head);
         Ok((block, own))
-    }
-
-    fn head(&self, (block, head): (usize, usize)) -> Result<(usize, usize), String> {
-        let blocks = &self.model.architecture.blocks;
-        let Some(config) = blocks.get(block) else {
-            return Err(format!("there is no layer {}; the last layer is {}", block.saturating_add(1), blocks.len()));
-        };
-        let heads = config.attention.heads;
-        (head < heads).then_some((block, head)).ok_or_else(|| {
-            let (head, layer) = (head.saturating_add(1), block + 1);
-            format!("there is no head {head} in layer {layer}; the last is head {heads}")
-        })
     }
 }
 

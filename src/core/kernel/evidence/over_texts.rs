@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use attune_engine::messages::no_head;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::evidence::corpus::{HeadTowers, RankedText};
 use attune_engine::numerics::model::Architecture;
@@ -18,6 +19,9 @@ use crate::kernel::values::Progress;
 
 /// Lines of a piece of work for each thread, between which commands are taken.
 const AT_ONCE: usize = 4;
+
+/// The words of a request for a head before any texts were measured.
+const NOT_MEASURED: &str = "no texts have been measured yet";
 
 /// A request about heads over texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -128,9 +132,9 @@ impl OverTexts {
                 Ok(())
             }
             TextsCommand::Open(head) => {
-                let is_there = self.kept.as_ref().is_some_and(|kept| head < kept.texts.heads.len());
-                self.asked = Some(head).filter(|_| is_there);
-                self.asked.map(|_| ()).ok_or_else(|| format!("there is no head {} over texts", head.saturating_add(1)))
+                let heads = self.kept.as_ref().ok_or(NOT_MEASURED)?.texts.heads.len();
+                self.asked = Some(head).filter(|head| *head < heads);
+                self.asked.map(|_| ()).ok_or_else(|| no_head(head, heads))
             }
             TextsCommand::Forget => {
                 *self = Self::default();

@@ -23,7 +23,7 @@ impl Evidence<'_> {
              its heads over a list with attune heads MODEL TEXTFILE",
         )?;
         let ran = self.run(sentence).map_err(|why| format!("--sentence: {why}"))?;
-        self.head((at.block, at.head)).map_err(|why| format!("--of: {why}"))?;
+        self.model.architecture.head_in(at.block, at.head).map_err(|why| format!("--of: {why}"))?;
         let count = ran.tokens.len();
         if let Some(outside) = [at.query, at.key].into_iter().find(|token| *token >= count) {
             let outside = outside.saturating_add(1);

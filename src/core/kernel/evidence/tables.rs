@@ -56,11 +56,12 @@ impl Evidence<'_> {
             "tables of heads are there for models with one sentence: measure its heads over a list with attune heads MODEL \
              TEXTFILE",
         )?;
-        let heads = heads.iter().map(|head| self.head(*head).map_err(|why| format!("--head: {why}")));
-        let heads = heads.collect::<Result<Vec<_>, _>>()?;
+        for (block, head) in heads {
+            self.model.architecture.head_in(*block, *head).map_err(|why| format!("--head: {why}"))?;
+        }
         let row = |word: &String| Ok((word.clone(), self.row("--words", word)?));
         let words = words.iter().map(row).collect::<Result<Vec<_>, String>>()?;
-        self.tables_of_rows(&heads, &words, progressed)
+        self.tables_of_rows(heads, &words, progressed)
     }
 
     /// Computes the tables of some heads for rows of the vocabulary, each with a name.

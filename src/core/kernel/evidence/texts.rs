@@ -6,6 +6,7 @@ use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use attune_engine::files::{self, text_without_mark};
 use attune_engine::messages::counted;
@@ -220,6 +221,32 @@ impl Evidence<'_> {
         let all = run.all;
         while run.advance(self, text, AT_ONCE, &|done| progressed(done, all))? {}
         run.finish(self)
+    }
+
+    /// Measures all heads over the lines of a text, within a time.
+    ///
+    /// # Errors
+    /// In words for the learner, if no line can be measured, or not all of them in this time.
+    pub fn texts_within(&self, text: &str, most: Duration) -> Result<Texts, String> {
+        let (begun, reached) = (Instant::now(), AtomicUsize::new(0));
+        let goes_on = |done: usize, _: usize| {
+            let is_in_time = begun.elapsed() < most;
+            if is_in_time {
+                reached.fetch_max(done, Ordering::Relaxed);
+            }
+            is_in_time
+        };
+        self.texts(text, &goes_on).map_err(|why| {
+            if why != ENDED {
+                return why;
+            }
+            let (reached, all) = (reached.into_inner(), counted(lines(text).count(), "line"));
+            let seconds = most.as_secs();
+            format!(
+                "after {seconds} s only {reached} of {all} are measured; take a part of the file, or raise the limit with \
+                 --within SECONDS"
+            )
+        })
     }
 
     /// Runs a measured text again.

@@ -290,31 +290,39 @@ impl Notebook {
 
     /// Returns the model's answer to a question as it is asked after a number of resets, with all its texts evaluated.
     pub fn try_prediction(&self, predict: &Predict, cell: &DocumentCell, live: &Live) -> Outcome {
-        let outcome = self.answer_prediction(predict, cell, live, Allowance::default());
-        let known = live_names(live);
+        let (known, allowance) = (live_names(live), Allowance::default());
         let tensors = LiveTensors { live, known: &known };
-        let texts = || {
-            let (drawn, _) = self.drawn(predict, cell, tensors, Allowance::default())?;
-            let texts = cell.kind.markdown().flat_map(|text| text.expressions());
-            let sources: Vec<&str> = texts.map(|expression| &*expression.source).collect();
-            self.values_in(&sources, &drawn, tensors, Allowance::default())
-                .into_iter()
-                .find_map(Result::err)
-                .map_or(Ok(()), Err)
+        let drawn = match self.drawn(predict, cell, tensors, allowance) {
+            Ok(drawn) => drawn,
+            Err(fault) => return Outcome { fault: Some(fault), ..Outcome::default() },
         };
-        let fault = outcome.fault.clone().or_else(|| texts().err());
+        let outcome = self.answer_drawn(predict, &drawn, tensors, allowance);
+        let texts = cell.kind.markdown().flat_map(|text| text.expressions());
+        let sources: Vec<&str> = texts.map(|expression| &*expression.source).collect();
+        let of_texts = || self.values_in(&sources, &drawn.0, tensors, allowance).into_iter().find_map(Result::err);
+        let fault = outcome.fault.clone().or_else(of_texts);
         Outcome { fault, ..outcome }
     }
 
     fn answer_prediction(&self, predict: &Predict, cell: &DocumentCell, live: &Live, allowance: Allowance) -> Outcome {
         let known = live_names(live);
         let tensors = LiveTensors { live, known: &known };
-        let (scope, choices) = match self.drawn(predict, cell, tensors, allowance) {
-            Ok(drawn) => drawn,
-            Err(fault) => return Outcome { fault: Some(fault), ..Outcome::default() },
-        };
-        let answer = self.clean(&predict.answer, tensors, &scope, self.seed, allowance);
-        let shows = self.clean(&predict.shows, tensors, &scope, self.seed, allowance);
+        match self.drawn(predict, cell, tensors, allowance) {
+            Ok(drawn) => self.answer_drawn(predict, &drawn, tensors, allowance),
+            Err(fault) => Outcome { fault: Some(fault), ..Outcome::default() },
+        }
+    }
+
+    /// Returns the model's answer to a question whose numbers are drawn.
+    fn answer_drawn(
+        &self,
+        predict: &Predict,
+        (scope, choices): &(ExerciseScope, Vec<String>),
+        tensors: LiveTensors<'_>,
+        allowance: Allowance,
+    ) -> Outcome {
+        let answer = self.clean(&predict.answer, tensors, scope, self.seed, allowance);
+        let shows = self.clean(&predict.shows, tensors, scope, self.seed, allowance);
         let right = match answer.outputs.last() {
             Some(Output::Number(place)) => Some(*place as usize).filter(|_| place.fract() == 0.0 && *place >= 0.0),
             Some(Output::Text(text)) => choices.iter().position(|choice| *choice == **text),
@@ -384,20 +392,16 @@ impl Notebook {
         tensors: LiveTensors<'_>,
         allowance: Allowance,
     ) -> Result<Vec<String>, Fault> {
-        let mut choices: Vec<String> = Vec::new();
-        for choice in &predict.choices {
-            let sources: Vec<&str> = choice.expressions().iter().map(|expression| &*expression.source).collect();
-            let values: Result<Vec<Value>, Fault> =
-                self.values_in(&sources, scope, tensors, allowance).into_iter().collect();
-            let values = values?;
-            let value_of = |of: &LiveExpression| {
-                let found = choice.expressions().iter().zip(&values).find(|(expression, _)| *expression == of);
-                found.map_or(String::new(), |(expression, value)| expression.written(value))
-            };
-            let written = choice.with_values(value_of);
-            choices.push(written);
-        }
-        Ok(choices)
+        let expressions = || predict.choices.iter().flat_map(|choice| choice.expressions());
+        let sources: Vec<&str> = expressions().map(|expression| &*expression.source).collect();
+        let values: Result<Vec<Value>, Fault> =
+            self.values_in(&sources, scope, tensors, allowance).into_iter().collect();
+        let values = values?;
+        let value_of = |of: &LiveExpression| {
+            let found = expressions().zip(&values).find(|(expression, _)| *expression == of);
+            found.map_or(String::new(), |(expression, value)| expression.written(value))
+        };
+        Ok(predict.choices.iter().map(|choice| choice.with_values(value_of)).collect())
     }
 
     /// Evaluates expressions with the live tensors and the variables of `scope`.
@@ -408,6 +412,9 @@ impl Notebook {
         tensors: LiveTensors<'_>,
         allowance: Allowance,
     ) -> Vec<Result<Value, Fault>> {
+        if sources.is_empty() {
+            return Vec::new();
+        }
         let reads = sources.iter().filter_map(|source| names(source).ok()).flat_map(|names| names.reads);
         let names = Names { reads: reads.collect(), ..Names::default() };
         let LiveTensors { live, known } = tensors;

@@ -71,7 +71,8 @@ pub fn are_none(interventions: &Interventions<f32>) -> bool {
 /// a patch belong to one sentence.
 pub fn for_any_sentence(interventions: &Interventions<f32>) -> Interventions<f32> {
     let mut others = interventions.clone();
-    (others.mask, others.edges, others.patch) = (None, Vec::new(), None);
+    others.mask = others.mask.filter(|mask| !matches!(mask, Mask::Custom(_)));
+    (others.edges, others.patch) = (Vec::new(), None);
     for mode in others.heads.iter_mut().filter(|mode| mode.is_of_sentence()) {
         *mode = HeadMode::Live;
     }

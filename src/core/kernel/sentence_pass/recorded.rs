@@ -358,28 +358,38 @@ impl Reader<'_> {
     fn heads(&mut self, attention: &Attention) -> ReadHeads {
         let (queries, keys) = (self.queries(attention), self.keys(attention));
         let all = attention.weights().shape[2];
-        let (mut read, mut seen) = (ReadHeads::default(), vec![false; queries.len() * all]);
+        // Mixes and softmaxes are sums over all keys; where there are neither, the keys that are shown are enough.
+        let has_sums = attention.has_scores() || attention.part(Part::Values).is_some();
+        let known = if has_sums { 0..all } else { keys.clone() };
+        let shown = keys.start - known.start..keys.end - known.start;
+        let (mut read, mut seen) = (ReadHeads::default(), vec![false; queries.len() * known.len()]);
+        let mask = self.mask(attention, &queries, &known);
         for head in 0..attention.heads {
-            let weights = self.recording().rows(attention.weights(), head, queries.clone());
-            let weights = self.taken(weights, queries.len(), all);
-            seen.iter_mut().zip(weights.flat()).for_each(|(seen, weight)| *seen |= *weight > 0.0);
+            let weights = self.recording().block(attention.weights(), head, queries.clone(), known.clone());
+            let weights = self.taken(weights, queries.len(), known.len());
+            if mask.is_none() {
+                seen.iter_mut().zip(weights.flat()).for_each(|(seen, weight)| *seen |= *weight > 0.0);
+            }
             let value = self.shared(attention, Part::Values, head, 0..all);
             let mix = mixes(&weights, &value);
-            let shown = weights.top_columns(queries.len(), &keys);
+            let of_shown = weights.top_columns(queries.len(), &shown);
             let value = value.rows_in(&keys);
             if keys.len() < all {
-                read.of_stretch.push(mixes(&shown, &value));
+                read.of_stretch.push(mixes(&of_shown, &value));
             }
             read.heads.push(HeadActivations {
                 query: self.shared(attention, Part::Queries, head, queries.clone()),
                 key: Matrix::zeros(0, 0),
                 value,
                 scores: Matrix::zeros(0, 0),
-                weights: shown,
+                weights: of_shown,
                 mix,
             });
         }
-        let seen = self.mask(attention, &queries).unwrap_or(seen);
+        let seen = mask.unwrap_or(seen);
+        let sight = Matrix::from_fn(queries.len(), keys.len(), |query, key| {
+            if seen[query * known.len() + shown.start + key] { 0.0 } else { f32::NEG_INFINITY }
+        });
         for (number, head) in read.heads.iter_mut().enumerate() {
             // All keys are in memory for one head at a time.
             head.key = self.shared(attention, Part::Keys, number, 0..all);
@@ -389,9 +399,7 @@ impl Reader<'_> {
                     read.arithmetic.push(self.arithmetic(attention, number, head, &queries).of_keys(&keys));
                     head.scores.top_columns(queries.len(), &keys)
                 }
-                None => Matrix::from_fn(queries.len(), keys.len(), |query, key| {
-                    if seen[query * all + keys.start + key] { 0.0 } else { f32::NEG_INFINITY }
-                }),
+                None => sight.clone(),
             };
             head.key = head.key.rows_in(&keys);
         }
@@ -410,10 +418,11 @@ impl Reader<'_> {
         self.taken(read, rows.len(), tensor.shape[2])
     }
 
-    fn mask(&mut self, attention: &Attention, queries: &Range<usize>) -> Option<Vec<bool>> {
+    /// Reads which of these keys the queries see, where a mask was recorded.
+    fn mask(&mut self, attention: &Attention, queries: &Range<usize>, keys: &Range<usize>) -> Option<Vec<bool>> {
         let mask = attention.part(Part::Mask)?;
-        let read = self.recording().rows(mask, 0, queries.clone());
-        let read = self.taken(read, queries.len(), mask.shape[1]);
+        let read = self.recording().block(mask, 0, queries.clone(), keys.clone());
+        let read = self.taken(read, queries.len(), keys.len());
         Some(read.flat().iter().map(|entry| *entry > 0.0).collect())
     }
 

@@ -50,7 +50,7 @@ pub struct SensesSnapshot {
     pub shares: Arc<TokenShares>,
     /// Whether the measurement is for this list and these weights.
     pub is_current: bool,
-    /// Number of sentences that have run, and of all.
+    /// The number of sentences measured so far, and the number of all sentences.
     pub progress: Progress,
 }
 

@@ -491,7 +491,7 @@ fn read_axis(node: Node<'_>, names: &LessonNames) -> Option<AxisEnds> {
     Some(axis)
 }
 
-/// Reads an end of an axis: a group, a word, or several of both, separated by commas.
+/// Reads an end of an axis: one or more groups and words, separated by commas, semicolons or spaces.
 fn read_end(node: Node<'_>, names: &LessonNames) -> Option<String> {
     let end = text(node)?.trim().to_owned();
     let is_group = |name: &str| names.groups.as_ref().is_none_or(|groups| groups.iter().any(|group| group == name));

@@ -119,8 +119,8 @@ pub const TRAINING_WORK_MAX: f64 = 5e10;
 /// Greatest memory of a training step, in bytes; more would not fit beside a window on a small laptop.
 pub const TRAINING_BYTES_MAX: f64 = 1024.0 * 1024.0 * 1024.0;
 
-/// Returns the greatest number of pieces of a sentence: as many as the pretrained model reads and the stage shows, and
-/// as keep memory and time in proportion to the model.
+/// Returns the most pieces that a sentence may have: no more than the model reads and the stage shows, and so few
+/// that memory and time stay within bounds.
 pub fn pieces_max(architecture: &Architecture, vocabulary: usize) -> usize {
     let weights = NUMBER_BYTES * parameters(architecture, 0, 0).0;
     let fits = |tokens: usize| {

@@ -159,7 +159,7 @@ pub struct HeadDistances<'a, S> {
 }
 
 impl<S: Scalar> HeadDistances<'_, S> {
-    /// Adds the distances to a query's scores, which are those of the first keys.
+    /// Adds to each score of a query the learned number of its distance. `scores` may stop before the last key.
     #[inline(always)]
     pub fn add_to_row(&self, query: usize, scores: &mut [S]) {
         if self.tokens > 0 {

@@ -4,7 +4,8 @@
 //! e(w) = ‖P ∂y_i/∂w‖ = √Σ_k (∂(p_k · y_i)/∂w)²      p_k: the axes of the picture
 //! ```
 //!
-//! Every `∂(p_k · y_i)/∂w` is exact: one backward pass for each axis gives it for all weights of the blocks.
+//! Every `∂(p_k · y_i)/∂w` is exact: one forward pass, and one backward pass for each axis, give it for all
+//! weights of the blocks.
 
 use crate::numerics::attention::{BatchRoom, BatchRows, HeadChanges, Tokens};
 use crate::numerics::block::{BlockCache, attend_backward, attend_forward, tail_backward, tail_forward};
@@ -27,38 +28,45 @@ impl<S: Scalar> WordOf<'_, S> {
     /// Computes the effect of each weight of the blocks, by the given axes of width D. Weights outside the blocks have no
     /// effect here.
     pub fn effects(&self, axes: &[Vec<S>]) -> Parameters<S> {
+        let mut pass = self.forward();
         let mut squares = self.parameters.zeros_like();
         for axis in axes {
-            let gradient = self.gradient(axis);
+            let gradient = self.backward(&mut pass, axis);
             squares.flat_mut().iter_mut().zip(gradient.flat()).for_each(|(sum, d)| *sum += *d * *d);
         }
         squares.flat_mut().iter_mut().for_each(|sum| *sum = S::from_f64(sum.to_f64().sqrt()));
         squares
     }
 
-    /// Computes the gradient of `axis · y_i`.
-    fn gradient(&self, axis: &[S]) -> Parameters<S> {
-        let Self { architecture, parameters, input, word } = *self;
+    /// Runs the blocks, and returns what goes into each of them beside what its backward pass reads.
+    fn forward(&self) -> Vec<(Matrix<S>, BlockCache<S>)> {
+        let Self { architecture, parameters, input, .. } = *self;
         let rows = BatchRows::one(input.rows());
         let room = BatchRoom { rows: rows.total(), longest: rows.total() };
         let mut x = input.clone();
-        let mut kept = Vec::with_capacity(architecture.blocks.len());
-        for (number, config) in architecture.blocks.iter().enumerate() {
+        let pass = |(number, config)| {
             let mut cache = BlockCache::new(config, room, room);
             let block = Learned { config, parameters, number };
             attend_forward(block, Tokens::new(x.flat(), &rows), None, HeadChanges::NONE, &mut cache);
             tail_forward(block, cache.attention.mix.top_flat(rows.total()), x.flat(), &mut cache.tail);
             let output = cache.tail.output().clone();
-            kept.push((std::mem::replace(&mut x, output), cache));
-        }
-        let mut d = Matrix::zeros(x.rows(), x.cols());
+            (std::mem::replace(&mut x, output), cache)
+        };
+        architecture.blocks.iter().enumerate().map(pass).collect()
+    }
+
+    /// Computes the gradient of `axis · y_i`.
+    fn backward(&self, pass: &mut [(Matrix<S>, BlockCache<S>)], axis: &[S]) -> Parameters<S> {
+        let Self { architecture, parameters, input, word } = *self;
+        let rows = BatchRows::one(input.rows());
+        let mut d = Matrix::zeros(input.rows(), input.cols());
         d.row_mut(word).copy_from_slice(axis);
         let mut gradient = parameters.zeros_like();
-        for ((number, config), (x, mut cache)) in architecture.blocks.iter().enumerate().zip(kept).rev() {
+        for ((number, config), (x, cache)) in architecture.blocks.iter().enumerate().zip(pass).rev() {
             let block = Learned { config, parameters, number };
             let (mix, d_mix) = (cache.attention.mix.top_flat(rows.total()), cache.d_mix.top_flat_mut(rows.total()));
             tail_backward(block, mix, &mut cache.tail, &mut gradient, d.flat_mut(), d_mix);
-            attend_backward(block, Tokens::new(x.flat(), &rows), None, &mut cache, &mut gradient, d.flat_mut(), None);
+            attend_backward(block, Tokens::new(x.flat(), &rows), None, cache, &mut gradient, d.flat_mut(), None);
         }
         gradient
     }

@@ -40,6 +40,9 @@ pub struct Setting<'a, S> {
     pub question: Question,
 }
 
+/// Most passes whose answers a thread reads together.
+const TOGETHER: usize = 8;
+
 /// A change of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
@@ -96,7 +99,7 @@ impl<S: Scalar> Setting<'_, S> {
 
     /// Computes the answers of passes with one change each, on all threads; `None` if the watch ended them.
     pub fn answers(&self, changes: &[Change], watch: Watch<'_>) -> Option<Vec<Asked>> {
-        self.on_threads(changes, watch, |passes, change| self.answer(passes, *change))
+        self.on_threads(changes, watch, |passes, change| self.changed(passes, *change))
     }
 
     /// Computes the answers of the paths from each sender, a head of a block; `None` if the watch ended them.
@@ -109,33 +112,50 @@ impl<S: Scalar> Setting<'_, S> {
         self.on_threads(senders, watch, |passes, sender| self.path(passes, *sender, receiver, keeps_forward))
     }
 
-    /// Computes a value for each item. Early items take longest, so the threads take them in turn.
+    /// Computes the answer of each item's outputs, which are those of the sentence where there are none. Early items take
+    /// longest, so the threads take them in turn.
     fn on_threads<T: Sync>(
         &self,
         items: &[T],
         watch: Watch<'_>,
-        work: impl Fn(&mut Onward<'_, S>, &T) -> Asked + Sync,
+        work: impl Fn(&mut Onward<'_, S>, &T) -> Option<Matrix<S>> + Sync,
     ) -> Option<Vec<Asked>> {
         let (next, done, goes_on) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicBool::new(true));
-        let mut lists: Vec<Vec<(usize, Asked)>> = vec![Vec::new(); available().min(items.len()).max(1)];
+        let threads = available().min(items.len()).max(1);
+        let groups: Vec<&[T]> = items.chunks(items.len().div_ceil(threads).clamp(1, TOGETHER)).collect();
+        let mut lists: Vec<Vec<(usize, Vec<Asked>)>> = vec![Vec::new(); threads];
+        let own = self.ask(&self.own.output);
         each(lists.iter_mut(), |list| {
             let mut passes = Onward::new(self.model, self.parameters, self.sentence);
             while goes_on.load(Ordering::Relaxed) {
                 let at = next.fetch_add(1, Ordering::Relaxed);
-                let Some(item) = items.get(at) else { return };
-                list.push((at, work(&mut passes, item)));
-                if !watch(done.fetch_add(1, Ordering::Relaxed) + 1) {
-                    goes_on.store(false, Ordering::Relaxed);
+                let Some(group) = groups.get(at) else { return };
+                let mut read = Vec::with_capacity(group.len());
+                for item in *group {
+                    let output = work(&mut passes, item);
+                    read.push(output.map(|output| self.model.read_at(&output, self.question.place)));
+                    if !watch(done.fetch_add(1, Ordering::Relaxed) + 1) {
+                        goes_on.store(false, Ordering::Relaxed);
+                        return;
+                    }
                 }
+                list.push((at, self.ask_together(own, &read)));
             }
         });
-        let mut found: Vec<(usize, Asked)> = lists.concat();
+        let mut found: Vec<(usize, Vec<Asked>)> = lists.concat();
         found.sort_unstable_by_key(|(at, _)| *at);
-        (found.len() == items.len()).then(|| found.into_iter().map(|(_, asked)| asked).collect())
+        (found.len() == groups.len()).then(|| found.into_iter().flat_map(|(_, asked)| asked).collect())
     }
 
-    fn answer(&self, passes: &mut Onward<'_, S>, change: Change) -> Asked {
-        self.ask(self.changed(passes, change).as_ref().unwrap_or(&self.own.output))
+    /// Reads the answers from the vectors of several passes; where there is none, the answer is the sentence's own.
+    fn ask_together(&self, own: Asked, read: &[Option<Vec<S>>]) -> Vec<Asked> {
+        let rows: Vec<&Vec<S>> = read.iter().flatten().collect();
+        if rows.is_empty() {
+            return vec![own; read.len()];
+        }
+        let changed = Matrix::from_fn(rows.len(), self.own.output.cols(), |row, col| rows[row][col]);
+        let mut asked = self.question.ask_together(self.model, self.parameters, &changed).into_iter();
+        read.iter().map(|read| read.as_ref().and_then(|_| asked.next()).unwrap_or(own)).collect()
     }
 
     /// Computes the outputs (T, D) of a pass with one change; `None` where they are those of the sentence.
@@ -191,27 +211,27 @@ impl<S: Scalar> Setting<'_, S> {
         mixes
     }
 
+    /// Computes the outputs of a path; `None` where they are those of the sentence.
     fn path(
         &self,
         passes: &mut Onward<'_, S>,
         (block, head): (usize, usize),
         receiver: Receiver,
         keeps_forward: bool,
-    ) -> Asked {
-        let own = &self.own.output;
-        let Some(second) = self.second else { return self.ask(own) };
+    ) -> Option<Matrix<S>> {
+        let second = self.second?;
         let sent = self.mixes_but((block, head), &second.blocks[block].heads[head].mix);
         let kept: &[Arc<BlockActivations<S>>] = &self.own.blocks;
         match receiver {
             Receiver::Answer => {
                 let x = passes.along_kept_mixes(kept, (block, kept.len()), &sent, keeps_forward);
-                self.ask(&self.model.behind_blocks(self.parameters, Tower::Sentence, x))
+                Some(self.model.behind_blocks(self.parameters, Tower::Sentence, x))
             }
             Receiver::Head { block: until, head, part } => {
                 let x = passes.along_kept_mixes(kept, (block, until), &sent, keeps_forward);
                 let arrived = passes.projected_of((until, head), &x, part);
                 let mix = passes.mix_with((until, head), &kept[until].input, (part, &arrived));
-                self.ask(self.with_mix(passes, (until, head), &mix).as_ref().unwrap_or(own))
+                self.with_mix(passes, (until, head), &mix)
             }
         }
     }

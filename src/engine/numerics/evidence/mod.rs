@@ -46,8 +46,23 @@ pub struct Asked {
 impl Question {
     /// Reads the answer from the outputs of a sentence (T, D).
     pub fn ask<S: Scalar>(self, model: &AttentionModel<S>, parameters: &Parameters<S>, output: &Matrix<S>) -> Asked {
-        let logits: Vec<f64> =
-            model.logits_at(parameters, output, self.place).into_iter().map(Scalar::to_f64).collect();
+        self.answer(&model.logits_at(parameters, output, self.place))
+    }
+
+    /// Reads the answers from the vectors (R, D) of several passes at its place. The readout, which may be larger than all
+    /// blocks, comes from memory once for all of them.
+    pub fn ask_together<S: Scalar>(
+        self,
+        model: &AttentionModel<S>,
+        parameters: &Parameters<S>,
+        read: &Matrix<S>,
+    ) -> Vec<Asked> {
+        let logits = model.logits_of(parameters, read);
+        (0..logits.rows()).map(|pass| self.answer(logits.row(pass))).collect()
+    }
+
+    fn answer<S: Scalar>(self, logits: &[S]) -> Asked {
+        let logits: Vec<f64> = logits.iter().map(|z| z.to_f64()).collect();
         let largest = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let sum: f64 = logits.iter().map(|z| (z - largest).exp()).sum();
         Asked {

@@ -47,7 +47,7 @@ macro_rules! measures {
                 match self { $(Self::$measure => $name),* }
             }
 
-            /// Returns what it is, as a sentence without its stop.
+            /// Returns the meaning of the measure, as a phrase without a full stop.
             pub fn means(self) -> &'static str {
                 match self { $(Self::$measure => $means),* }
             }

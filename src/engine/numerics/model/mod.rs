@@ -48,6 +48,7 @@ use serde::{Deserialize, Serialize};
 pub use step::{StepWorkspace, model_backward, model_forward};
 pub use writing::WritingRules;
 
+use crate::messages::no_head;
 use crate::numerics::activation::Activation;
 use crate::numerics::attention::AttentionConfig;
 use crate::numerics::attention::look_up::LookUp;
@@ -216,6 +217,30 @@ impl Architecture {
         panic!("architecture: it has {} heads", self.heads());
     }
 
+    /// Checks that there is a head, counted over all blocks.
+    ///
+    /// # Errors
+    /// In words, if there is no such head.
+    pub fn check_head(&self, head: usize) -> Result<(), String> {
+        let heads = self.heads();
+        if head < heads { Ok(()) } else { Err(no_head(head, heads)) }
+    }
+
+    /// Returns the index, counted over all blocks, of a head that is given by its block and its number there.
+    ///
+    /// # Errors
+    /// In words, if there is no such block or head.
+    pub fn head_in(&self, block: usize, head: usize) -> Result<usize, String> {
+        let (blocks, layer) = (self.numbered_blocks().count(), block.saturating_add(1));
+        if block >= blocks {
+            return Err(format!("there is no layer {layer}; the last layer is {blocks}"));
+        }
+        let heads = self.heads_of(block);
+        heads.clone().nth(head).ok_or_else(|| {
+            format!("there is no head {} in layer {layer}; the last is head {}", head.saturating_add(1), heads.len())
+        })
+    }
+
     /// Returns a block's heads, counted over all blocks.
     pub fn heads_of(&self, block: usize) -> std::ops::Range<usize> {
         let heads = |(_, block): (usize, &BlockConfig)| block.attention.heads;
@@ -250,6 +275,13 @@ impl Architecture {
         let layer = if layers > 1 { format!("layer {}", layer + 1) } else { String::new() };
         let parts: Vec<&str> = [&layer, kind].into_iter().filter(|part| !part.is_empty()).collect();
         parts.join(", ")
+    }
+
+    /// Returns the number of a block where there is no room for its name: that of its layer if only some layers of a model were
+    /// recorded, and its own among all blocks otherwise.
+    pub fn block_number(&self, block: usize) -> usize {
+        let layers = self.layers.as_deref().filter(|_| !self.has_source());
+        layers.and_then(|layers| layers.get(block)).map_or(block, |layer| *layer) + 1
     }
 
     /// Returns the first block of self-attention in the sentence, or the first block if there is none.

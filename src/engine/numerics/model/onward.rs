@@ -58,12 +58,17 @@ impl<S: Scalar> AttentionModel<S> {
 
     /// Computes the logits of a sentence's outputs (T, D) that answer at a place, or for the whole sentence (C).
     pub fn logits_at(&self, parameters: &Parameters<S>, output: &Matrix<S>, place: usize) -> Vec<S> {
-        let read = match self.architecture.pooling {
+        let read = self.read_at(output, place);
+        self.logits_of(parameters, &Matrix::from_row_major(1, read.len(), read)).flat().to_vec()
+    }
+
+    /// Returns the vector (D) of a sentence's outputs that answers at a place, or for the whole sentence.
+    pub fn read_at(&self, output: &Matrix<S>, place: usize) -> Vec<S> {
+        match self.architecture.pooling {
             Pooling::Every => output.row(place).to_vec(),
             Pooling::Last => output.row(output.rows() - 1).to_vec(),
             Pooling::Mean => centroid(output, &(0..output.rows()).collect::<Vec<_>>()),
-        };
-        self.logits_of(parameters, &Matrix::from_row_major(1, read.len(), read)).flat().to_vec()
+        }
     }
 
     /// Returns whether each word sees only itself and earlier words, in all blocks.

@@ -35,8 +35,9 @@ fn of_towers(
     Architecture { source_blocks: vec![source; layers], blocks, ..sizes.model(cross) }
 }
 
-/// Returns T5: RMS norms before each part and behind each tower, scores that are not divided, and distances in the
-/// scores of self-attention, of which each tower has one table (Raffel et al. 2020, arXiv 1910.10683).
+/// Returns the shape of T5: RMS norms before each part and after each tower, scores that are not divided, and a
+/// learned number for each distance, added to the scores of self-attention; each tower has one table of these numbers
+/// (Raffel et al. 2020, arXiv 1910.10683).
 pub(super) fn t5(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
     let scales = fields.get(&["scale_decoder_outputs"])?.map_or_else(|| is_tied(fields, true), Ok)?;
     let model = t5_with(fields, sizes, "relu")?;

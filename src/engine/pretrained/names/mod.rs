@@ -65,7 +65,7 @@ impl TensorLayout {
         (0..cols).step_by(count).map(move |at| OutputRun { in_file: self.output(at, cols), in_engine: at, count })
     }
 
-    /// Returns the index in the file of an output of the engine.
+    /// Returns the index, in the file's tensor, of an output of the engine's tensor.
     fn output(self, col: usize, cols: usize) -> usize {
         match self {
             Self::Same | Self::Transposed => col,

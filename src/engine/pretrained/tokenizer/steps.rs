@@ -204,7 +204,7 @@ impl Normaliser {
 
     /// Returns the character that replaces a space, if there is one.
     pub fn blank(&self) -> Option<char> {
-        // The result for a single space of the steps that replace texts.
+        // Each step that replaces texts is tried on a single space; the first that changes it gives the character.
         self.0.iter().find_map(|(step, _)| {
             let (NormaliserStep::OfCrate(NormalizerWrapper::Replace(_)) | NormaliserStep::Replace(..)) = step else {
                 return None;

@@ -7,7 +7,7 @@ use attune_engine::quantity::{Entry, Quantity};
 
 use super::super::clauses::{Fact, Test};
 use super::super::print::{call, print};
-use super::super::reader::{EntryReader, HeadParts};
+use super::super::reader::{EntryReader, HeadParts, memory_of};
 use super::super::rule::{Bound, Expr, Fold, Function, Number, Rule, Setting, at, at_head};
 use super::RowStatistics;
 
@@ -123,9 +123,7 @@ impl EntryReader<'_> {
             _ => (('v', 'j'), [ValueWeights, ValueBias], attention.value_columns(parts.own), attention.values_width()),
         };
         let read = if letters.0 != 'q' && parts.config.attends_to_source() {
-            let block = self.model.architecture.source_blocks.len().checked_sub(1)?;
-            let is_normed = self.model.architecture.source.final_norm;
-            let memory = if is_normed { Quantity::Final } else { Quantity::Output };
+            let (memory, block) = memory_of(&self.model.architecture)?;
             (memory.of_block(block, [0, 0]), Some(format!("z_{}", letters.1)))
         } else if parts.config.norms_first() {
             let symbol = call("Norm", &format!("x_{}", letters.1));

@@ -15,8 +15,10 @@ const END_DOT: f32 = 4.2;
 const HEAD: f32 = 9.0;
 /// How far the tip of an arrow's head is from the middle of the dot that it touches.
 const TIP: f32 = 3.0;
-/// The width of a letter, on average, as a share of the text's size; for places that names may take.
+/// The average width of a letter, as a share of the font size. It is used to find free places for names.
 const LETTER: f32 = 0.56;
+/// The same of a capital letter in the name of a group, with the space after it.
+const CAPITAL: f32 = 0.78;
 
 /// The size of a picture, in its own units.
 #[derive(Clone, Copy)]
@@ -24,11 +26,13 @@ pub(super) struct Frame {
     half: [f32; 2],
     /// The size of names.
     text: f32,
+    /// The size of names on a telephone, for which they must have room too.
+    largest: f32,
 }
 
 /// The picture on a card, and the one at the beginning of the page.
-pub(super) const CARD: Frame = Frame { half: [190.0, 112.0], text: 15.0 };
-pub(super) const HERO: Frame = Frame { half: [380.0, 132.0], text: 16.0 };
+pub(super) const CARD: Frame = Frame { half: [190.0, 112.0], text: 15.0, largest: 15.0 };
+pub(super) const HERO: Frame = Frame { half: [380.0, 132.0], text: 16.0, largest: 26.0 };
 /// The share of a frame that the points take, beside the names.
 const INNER: [f32; 2] = [0.82, 0.76];
 
@@ -55,7 +59,7 @@ pub(super) fn gradients() -> String {
 
 /// Returns a lesson's opening picture: its groups as glows, and each highlighted word on its way, which moves.
 pub(super) fn svg(sketch: &Sketch, frame: Frame) -> String {
-    let Frame { half: [width, height], text: size } = frame;
+    let Frame { half: [width, height], text: size, .. } = frame;
     let half = [width * INNER[0], height * INNER[1]];
     let at = |[x, y]: [f32; 2]| [x * half[0], -y * half[1]];
     let view = format!("{} {} {} {}", -width, -height, 2.0 * width, 2.0 * height);
@@ -149,8 +153,9 @@ struct Names {
 impl Names {
     /// Returns where the middle of a name's line begins to be written: beside a point, where the picture has room; `None` without.
     fn place(&mut self, name: &str, [x, y]: [f32; 2], away: f32) -> Option<[f32; 2]> {
-        let Frame { half: [width, height], text } = self.frame;
-        let side = name.chars().count() as f32 * LETTER * text / 2.0 + away;
+        let Frame { half: [width, height], largest: text, .. } = self.frame;
+        let letters = name.chars().map(|letter| if letter.is_uppercase() { CAPITAL } else { LETTER });
+        let side = letters.sum::<f32>() * text / 2.0 + away;
         let up = text / 2.0 + away;
         let outward = x.signum();
         let sides = [[outward * side, 0.0], [0.0, -up], [0.0, up], [-outward * side, 0.0]];

@@ -67,7 +67,7 @@ pub enum TextRun {
     Break,
 }
 
-/// A term named in a text.
+/// A mention of a glossary term in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TermInText {
     /// The term's index in the glossary.

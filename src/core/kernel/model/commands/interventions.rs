@@ -117,11 +117,6 @@ impl LessonModel {
     }
 
     fn check_head(&self, head: usize) -> Result<(), String> {
-        let heads = self.pass.interventions().heads.len();
-        if head < heads {
-            Ok(())
-        } else {
-            Err(format!("there is no head {}; the model has {heads}", head.saturating_add(1)))
-        }
+        self.training.network().architecture.check_head(head)
     }
 }

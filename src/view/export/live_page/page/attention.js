@@ -81,7 +81,9 @@ const Attention = (() => {
     function layerChoice() {
       const label = element("label", "Layer ", "layer-choice");
       const choice = document.createElement("select");
-      [...new Set(data.heads.map(({ block }) => block))].forEach((block) => choice.add(new Option(block + 1, block)));
+      /** Layers of a recording have numbers of their own. */
+      const named = (block) => (data.given ? data.blocks[block].title.replace(/^layer /, "") : block + 1);
+      [...new Set(data.heads.map(({ block }) => block))].forEach((block) => choice.add(new Option(named(block), block)));
       choice.value = blockOf(state.head);
       choice.addEventListener("change", () => {
         actions.look({ head: data.heads.findIndex(({ block }) => block === Number(choice.value)), key: null });

@@ -7,14 +7,19 @@ const Cells = (() => {
   const wordsOf = (cell, { data }) => data.rowsOf(data.sentences[cell.sentence].join(" "));
   const isShown = (cell, state) => wordsOf(cell, state).join() === state.words.join();
 
-  /** Shows a stage cell's sentence, and plays its movement once. */
-  function showStage(cell, state, stage) {
-    const { actions } = state;
+  /** Shows a stage cell's sentence. */
+  function showSentence(cell, state) {
     const words = wordsOf(cell, state);
     const isSame = isShown(cell, state);
     state.isOwn = false;
-    actions.look({ lit: cell.words });
-    actions.show(isSame ? state.words : words, cell);
+    state.actions.look({ lit: cell.words });
+    state.actions.show(isSame ? state.words : words, cell);
+  }
+
+  /** Shows a stage cell's sentence, and plays its movement once. */
+  function showStage(cell, state, stage) {
+    const { actions } = state;
+    showSentence(cell, state);
     if (cell.plays > 0) actions.look({ isWalked: false, time: 0 });
     stage.glideToTime(cell.time, cell.plays > 0 ? 2 : undefined);
   }
@@ -192,10 +197,11 @@ const Cells = (() => {
     const { alone } = Frame;
     if (alone) state.actions.look({ keepers: state.keepers.filter((id) => id === alone.id) });
     else if (!document.querySelector(".slide")) follow(stages, state, stage);
-    // A single cell begins with the stage that the reader of the whole page sees beside it.
-    const isBefore = ({ section }) => section === alone || section.compareDocumentPosition(alone) & Node.DOCUMENT_POSITION_FOLLOWING;
-    const begins = (alone && stages.findLast(isBefore)) || stages[0];
-    return { showStage: (cell) => showStage(cell, state, stage), isShown: (cell) => isShown(cell, state), begins };
+    // A single cell, or one to which a link with a step leads, begins with the stage that the reader sees beside it.
+    const asked = alone || Frame.linked?.section;
+    const isBefore = ({ section }) => section === asked || section.compareDocumentPosition(asked) & Node.DOCUMENT_POSITION_FOLLOWING;
+    const begins = (asked && stages.findLast(isBefore)) || stages[0];
+    return { showSentence: (cell) => showSentence(cell, state), showStage: (cell) => showStage(cell, state, stage), isShown: (cell) => isShown(cell, state), begins };
   }
 
   return { create };

@@ -64,6 +64,18 @@ const Frame = (() => {
   }
   const alone = onlyCell();
 
+  /**
+   * Reads the step to which a link leads, `lesson.html?step=5&head=2#cell-ID`, counted from 0, with the section of its cell. Returns
+   * null without a step.
+   */
+  function linkedStep() {
+    const given = new URLSearchParams(location.search);
+    const [step, head] = ["step", "head"].map((name) => Number(given.get(name)) - 1);
+    if (!Number.isInteger(step) || step < 0) return null;
+    return { step, head, section: document.getElementById(location.hash.slice(1)) };
+  }
+  const linked = linkedStep();
+
   /** Handles tabs by click, and by arrow keys as in the ARIA pattern of tabs. */
   function tabs(opened) {
     const all = [...document.querySelectorAll("#lab [role=tab]:not([hidden])")];
@@ -152,5 +164,5 @@ const Frame = (() => {
     return { state, stage, theme, redraws, say: (text) => ($("lab-said").textContent = text) };
   }
 
-  return { $, root, alone, begin, tabs, timeline };
+  return { $, root, alone, linked, begin, tabs, timeline };
 })();

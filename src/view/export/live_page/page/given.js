@@ -135,7 +135,7 @@
       const head = state.pass.heads[state.head];
       const answers = (!head.step.isOfSource && data.answers[Math.min(state.query, data.answers.length - 1)]) || [];
       $("lab-answers").hidden = answers.length === 0;
-      $("lab-answers").textContent = `Answers: ${answers.map(([name, share]) => `${name} ${Math.round(100 * share)} %`).join(", ")}`;
+      $("lab-answers").textContent = `Answers: ${answers.map(([name, share]) => `“${name}” ${Math.round(100 * share)} %`).join(", ")}`;
       drawPatches();
     };
     actions.on("view", State.whenChanged(() => [state.query, state.head, state.key, state.isWalked, Math.round(state.place)], tell));

@@ -149,6 +149,16 @@
     return { given, wrong };
   }
 
+  /** Shows the step to which a link leads, on the sentence of its cell, which then stays until the reader asks for another. */
+  function showStep({ step, head, section }, cells, state) {
+    const { data, actions } = state;
+    if (cells.begins) cells.showSentence(cells.begins.cell);
+    if (data.heads[head]) actions.look({ head });
+    actions.walkTo(data.heads[state.head].block * state.steps.length + Math.min(step, state.last));
+    state.isOwn = true;
+    section?.scrollIntoView();
+  }
+
   function begin() {
     const { state, stage, theme, redraws, say } = Frame.begin(Data.read($("attune-data").textContent), true);
     const attention = Attention.create($("panel-attention"), state);
@@ -177,7 +187,8 @@
     const isElsewhere = ["time", "walk", "sentence", "numbers"].some((name) => given.has(name));
     // A page that was exported with another sentence or a changed model starts with that.
     const first = cells.begins;
-    if (first && !isElsewhere && !state.isChanged && cells.isShown(first.cell)) cells.showStage(first.cell);
+    if (Frame.linked) showStep(Frame.linked, cells, state);
+    else if (first && !isElsewhere && !state.isChanged && cells.isShown(first.cell)) cells.showStage(first.cell);
     else state.isOwn = true;
     if (wrong) say(wrong);
   }

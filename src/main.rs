@@ -8,7 +8,8 @@ use alloc_metrics::MetricAlloc;
 #[cfg(feature = "app")]
 use mimalloc::MiMalloc as Below;
 
-/// Counts the bytes allocated on each thread, by which the memory of code cells is bounded.
+/// The allocator, which counts the bytes that each thread has allocated, so that the memory of code cells can be
+/// limited.
 #[global_allocator]
 static ALLOCATOR: MetricAlloc<Below> = MetricAlloc::new(Below);
 

@@ -18,7 +18,7 @@ pub enum Form {
 pub struct Encoder<'a> {
     colors: ColorTable,
     size: (u32, u32),
-    /// The indices of the previous frame.
+    /// The colour indices of the previous frame, one per pixel; `None` before the first frame.
     shown: Option<Vec<u8>>,
     file: File<'a>,
 }
@@ -61,7 +61,7 @@ impl<'a> Encoder<'a> {
     /// Adds a frame with its duration in hundredths of a second.
     ///
     /// # Errors
-    /// If the picture's size is not that of the file, or all frames were added already; described in words.
+    /// If the picture's size is not that of the file, or an APNG has all its frames already; described in words.
     pub fn add(&mut self, picture: &RgbImage, hundredths: u16) -> Result<(), String> {
         if picture.dimensions() != self.size {
             return Err(format!("a frame has {:?} pixels instead of {:?}", picture.dimensions(), self.size));
@@ -78,7 +78,7 @@ impl<'a> Encoder<'a> {
     /// Finishes the file.
     ///
     /// # Errors
-    /// If frames are missing; described in words.
+    /// If frames of an APNG are missing; described in words.
     pub fn end(self) -> Result<(), String> {
         match self.file {
             File::Gif(file) => file.into_inner().map(|_| ()).map_err(words),
@@ -109,7 +109,7 @@ impl Patch {
     }
 }
 
-/// Converts a number of pixels to the 16 bits of GIF.
+/// Converts a width, a height or an offset in pixels to 16 bits, the most that GIF allows.
 fn short(pixels: u32) -> Result<u16, String> {
     u16::try_from(pixels).map_err(|_| format!("a GIF is at most {} pixels wide and high", u16::MAX))
 }
@@ -146,7 +146,7 @@ fn indexed<'a>(
     (width, height): (u32, u32),
     colors: &ColorTable,
 ) -> png::Encoder<'a, &'a mut Vec<u8>> {
-    /// The opacity of the first colours in the table; the others are opaque.
+    /// The opacity of the first colour in the table, which is transparent; all others are opaque.
     const OPACITY: [u8; 1] = [0];
     let mut file = png::Encoder::new(out, width, height);
     file.set_color(png::ColorType::Indexed);
@@ -197,13 +197,13 @@ fn add_to_apng(file: &mut png::Writer<&mut Vec<u8>>, patch: &Patch, hundredths: 
 
 /// The largest number of colours; one more index is reserved for transparent pixels.
 const MOST: usize = 255;
-/// The number of bits of a channel that distinguish colours.
+/// The number of high bits of each channel that select a cell of the colour cube.
 const BITS: u32 = 6;
 const DROPPED: u32 = u8::BITS - BITS;
 
 type Color = [u8; 3];
 
-/// The pixels in a cell of the colour cube.
+/// The number of pixels in a cell of the colour cube, and the sum of their colours.
 #[derive(Clone, Copy, Default)]
 struct Cell {
     count: u64,
@@ -231,7 +231,7 @@ impl ColorTable {
     /// The index of transparent pixels.
     pub const CLEAR: u8 = 0;
 
-    /// Computes the colours that represent the pixels of these pictures best.
+    /// Computes at most `MOST` colours that represent the pixels of these pictures, by median cut.
     pub fn of(pictures: &[RgbImage]) -> Self {
         let mut cells = vec![Cell::default(); 1 << (3 * BITS)];
         for pixel in pictures.iter().flat_map(RgbImage::pixels) {
@@ -273,9 +273,9 @@ fn distance(a: Color, b: Color) -> u32 {
 /// Cells that are represented by one colour.
 struct Group {
     cells: Vec<Cell>,
-    /// The channel in which they differ most.
+    /// The channel in which the cells differ most: 0 for red, 1 for green, 2 for blue.
     widest: usize,
-    /// The benefit of splitting that channel.
+    /// The benefit of splitting the group in this channel; the group with the largest benefit is split first.
     worth: u64,
 }
 
@@ -287,13 +287,13 @@ impl Group {
         };
         let widest = (0..3).max_by_key(|channel| (range(*channel), Reverse(*channel))).unwrap_or(0);
         let count: u64 = cells.iter().map(|cell| cell.count).sum();
-        // A small number of pixels with a colour of their own counts too, because words and points are small on a large
+        // The square root keeps small groups of distinct colours, because words and points are small on a large
         // background.
         let worth = range(widest).pow(2) * count.isqrt();
         Self { cells, widest, worth }
     }
 
-    /// Splits the group into two, with about as many pixels each. It must have at least two cells.
+    /// Splits the group at the median pixel of its widest channel. It must have at least two cells.
     fn halves(mut self) -> [Self; 2] {
         let channel = self.widest;
         self.cells.sort_by_key(|cell| cell.mean(channel));

@@ -5,19 +5,19 @@ use std::fmt;
 /// The reason why the window or the picture cannot be shown, with what the user can do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AppFault {
-    /// No display server answers.
+    /// A display server that does not answer.
     NoDisplay(String),
     /// No graphics adapter, not even a software one.
     NoGpu(String),
-    /// The window can no longer draw.
+    /// A window that can no longer draw, because of a fault of the graphics device.
     NoPicture {
         why: String,
-        /// The state of the work, if there is any.
+        /// A sentence about the work that was saved; `None` if there was none.
         work: Option<String>,
     },
-    /// A file could not be written.
+    /// A file that could not be encoded or written.
     Output(String),
-    /// The lesson has no static vectors or no such cell, so there is nothing to draw.
+    /// A lesson without anything to draw, such as one without static vectors, or without the requested cell.
     NothingToDraw(String),
 }
 

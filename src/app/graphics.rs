@@ -34,7 +34,7 @@ const LOSSES_MAX: usize = 3;
 const WITHIN: Duration = Duration::from_secs(60);
 /// The longest wait for a driver to restart.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The time for which frames are drawn without pause on a new device, until everything is on it.
+/// The time for which frames are drawn without pause on a new device, so that all resources are created on it.
 const DRAWS_FOR: Duration = Duration::from_secs(1);
 
 /// The recent losses of the device, and the state of the recovery.
@@ -42,12 +42,13 @@ const DRAWS_FOR: Duration = Duration::from_secs(1);
 pub struct Recovery {
     losses: Vec<Instant>,
     phase: GraphicsPhase,
-    /// The reason why the window closed. It outlives the app, which the event loop takes.
+    /// The reason why the window closed, once it is known. It is shared, because the event loop consumes the app before
+    /// the reason is read.
     fault: Arc<OnceLock<AppFault>>,
 }
 
-/// The function that is called when the device is lost: it saves the work, and returns a sentence about the result, if
-/// there is work.
+/// The function that is called after a drawing error: it saves the work, and returns a sentence about the result, or
+/// `None` if there is no work.
 #[derive(Resource)]
 pub struct Rescue(pub fn(&mut World) -> Option<String>);
 
@@ -55,9 +56,9 @@ pub struct Rescue(pub fn(&mut World) -> Option<String>);
 enum GraphicsPhase {
     #[default]
     Whole,
-    /// There has been no device since this time.
+    /// The wait for a new device since this time, when the last one was lost.
     Waiting(Instant),
-    /// There has been a new device since this time.
+    /// The first frames on a new device, which was found at this time.
     DrawingAnew(Instant),
 }
 
@@ -76,7 +77,7 @@ impl Recovery {
         }
     }
 
-    /// Returns whether a device may be requested after a drawing error.
+    /// Returns whether a new device may be requested after a drawing error, and counts the error if it is a new loss.
     fn may_ask(&mut self, is_loss: bool, now: Instant) -> bool {
         if self.fault.get().is_some() {
             return false;
@@ -84,7 +85,7 @@ impl Recovery {
         match self.phase {
             // The same loss is reported again, because bevy reports it in every frame.
             GraphicsPhase::Waiting(_) => true,
-            // Work that was in progress on the lost device fails after the device.
+            // These errors come from work that was still in progress on the lost device.
             GraphicsPhase::DrawingAnew(since) if !is_loss && now.duration_since(since) < DRAWS_FOR => true,
             _ if is_loss => {
                 self.losses.retain(|loss| now.duration_since(*loss) < WITHIN);
@@ -107,7 +108,7 @@ impl Recovery {
     }
 }
 
-/// Adds the correction of the shader, and the resources that are recreated when the device is lost.
+/// Corrects the shader, and registers the error handler and the resources that are recreated when the device is lost.
 pub fn plugin(app: &mut App) {
     correct_shader(app);
     app.init_resource::<Recovery>().insert_resource(Rescue(|_| None)).insert_resource(RenderErrorHandler(handle));
@@ -192,8 +193,7 @@ const CORRECTED: &str = "
     return vec4<f32>(linear_from_gamma_rgb(straight) * color_gamma.a, color_gamma.a);
 ";
 
-/// Corrects bevy_egui's shader; called after its plugin is added. If bevy_egui has changed the affected lines, its own
-/// shader is used.
+/// Corrects bevy_egui's shader; called after its plugin is added. A line that bevy_egui has changed is left as it is.
 fn correct_shader(app: &mut App) {
     let mut shaders = app.world_mut().resource_mut::<Assets<Shader>>();
     let Some(mut shader) = shaders.get_mut(&EGUI_SHADER_HANDLE) else { return };

@@ -34,11 +34,11 @@ pub struct MovingOptions {
     pub form: Form,
 }
 
-/// The requests of an animation while it is drawn.
+/// The functions that an animation calls while it is drawn.
 pub trait Stagehand {
     /// Returns the lesson at a share of its training, from 0 to 1.
     fn trained(&mut self, share: f32) -> Arc<Snapshot>;
-    /// Reports the number of frames drawn so far.
+    /// Reports how many of all frames are drawn so far.
     fn drawn(&mut self, frames: usize, all: usize);
 }
 
@@ -69,7 +69,7 @@ struct Player<'a> {
     play: Play,
     stills: Vec<Still>,
     hand: &'a mut dyn Stagehand,
-    /// The camera before the animation.
+    /// The camera from which the animation starts.
     rig: CameraRig,
 }
 
@@ -92,12 +92,13 @@ impl<'a> Player<'a> {
         Ok(player)
     }
 
-    /// Places the camera for the whole animation: where all of training is visible, or in 3D for a turn around the
-    /// scene.
+    /// Places the camera for the whole animation. The points of all moments of training are visible; an orbit is in 3D,
+    /// with room around the scene.
     fn place_camera(&mut self) {
         /// The moments of training whose points must be visible.
         const MOMENTS: [f32; 4] = [1.0, 0.0, 0.5, 1.0];
-        /// A factor for the size of a scene, which may be wider from other sides than from the initial one.
+        /// The factor by which the camera is further away during an orbit, because a scene may be wider from other
+        /// sides.
         const ROOM: f32 = 1.4;
         let trained = match self.play {
             Play::Training => MOMENTS.map(|share| self.hand.trained(share)).to_vec(),
@@ -112,7 +113,7 @@ impl<'a> Player<'a> {
             rig.open(false);
             rig.pose.distance *= ROOM;
         }
-        // A camera that the user has moved keeps its position.
+        // Panning by zero marks the camera as moved by hand, so that it no longer adapts to the points.
         rig.pan(Vec2::ZERO, size);
         self.rig = rig.clone();
     }
@@ -126,7 +127,7 @@ impl<'a> Player<'a> {
         Ok(ColorTable::of(&pictures?))
     }
 
-    /// Draws the picture at a place of the animation.
+    /// Draws the picture at a place of the sequence, as in [`Still::at`].
     fn picture(&mut self, at: f32) -> Result<RgbImage, AppFault> {
         let world = self.app.world_mut();
         match self.play {
@@ -134,7 +135,7 @@ impl<'a> Player<'a> {
             Play::Walk => world.resource_mut::<ViewState>().walk.set(at),
             Play::Training => {
                 picture::show(&mut self.app, self.hand.trained(at));
-                // The camera would adapt to these points only once they are on the stage.
+                // The camera adapts to new points once they are on the stage, so it is put back afterwards.
                 self.app.update();
                 self.app.world_mut().resource_mut::<StageTab>().controls.rig = self.rig.clone();
             }
@@ -147,7 +148,7 @@ impl<'a> Player<'a> {
 /// The sequence that an animation shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Play {
-    /// The movement from static to contextual, and back.
+    /// The movement of the points from static to contextual vectors, and back.
     Split,
     /// The steps of the walk through all layers, for the lesson's word.
     Walk,
@@ -161,7 +162,7 @@ pub enum Play {
 pub const FRAME: u16 = 7;
 const HUNDREDTHS: f32 = 100.0;
 
-/// A frame of the schedule.
+/// A frame of the animation: its place in the sequence and its duration.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Still {
     /// The place in the sequence: on the walk a whole number at each step, otherwise from 0 to 1.
@@ -201,7 +202,8 @@ impl Part {
 }
 
 impl Play {
-    /// Returns the frames, for the given length or the sequence's default. The walk ends at the place `end`.
+    /// Returns the frames of the sequence, for the given length in seconds or its default length. A walk ends at the
+    /// place `end`.
     pub fn schedule(self, seconds: Option<f32>, end: f32) -> Vec<Still> {
         let parts = self.parts(end);
         let own: f32 = parts.iter().map(|part| part.seconds()).sum();
@@ -210,9 +212,9 @@ impl Play {
     }
 
     fn parts(self, end: f32) -> Vec<Part> {
-        /// The default length of a training: that of two movements of the points.
+        /// The default length of training in seconds: that of two movements of the points.
         const LONG: f32 = 2.0 * motion::PLAY;
-        /// The length of a turn of the camera. It is short, because every frame changes completely.
+        /// The default length of a turn of the camera in seconds. It is short, because every frame changes completely.
         const TURN: f32 = 4.0;
         let (rest, seconds) = (motion::PLAY_PAUSE, motion::PLAY);
         match self {
@@ -239,7 +241,7 @@ impl Play {
 /// Returns the parts of a walk: a rest at each step, and the movement to the next. Nothing moves between the end of a
 /// layer and the start of the next.
 fn walk(end: f32) -> Vec<Part> {
-    /// The rest at each step, longer than in other animations.
+    /// The length of the rest at each step in seconds, longer than in other animations.
     const REST: f32 = 1.5 * motion::PLAY_PAUSE;
     let places = end as usize;
     let step = |place: usize| {

@@ -144,7 +144,7 @@ impl Renderer {
         self.pixels(options)?.encode()
     }
 
-    /// Draws an opaque picture with a colour table, as PNG. Pages hold many of them.
+    /// Draws a picture as PNG, with a colour table unless it is transparent, because pages hold many pictures.
     pub fn draw_for_page(&mut self, options: &PictureOptions) -> Result<Vec<u8>, AppFault> {
         match self.pixels(options)? {
             Pixels::Opaque(picture) => still(&picture).map_err(AppFault::Output),
@@ -497,7 +497,7 @@ fn words(models: &Models, view: &ViewState, result: Option<&str>) -> Option<Word
     })
 }
 
-/// Returns the training step that is shown.
+/// Returns a text about the training step that is shown; `None` if there is no model.
 fn step_of_training(models: &Models) -> Option<String> {
     let training = &models.snapshot()?.model.as_ref()?.training;
     Some(format!("training step {} of {}", training.step_shown(), training.progress.done))

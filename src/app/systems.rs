@@ -59,7 +59,7 @@ pub fn receive(
     show(snapshot, &mut models, &mut stage, &mut view);
 }
 
-/// Shows `snapshot` in the window.
+/// Makes `snapshot` the current one, for the models, the stage and the view.
 pub fn show(snapshot: Arc<Snapshot>, models: &mut LatestModels, stage: &mut StageState, view: &mut ViewState) {
     let before = models.snapshot().cloned();
     if let (Some(old), Some(new)) = (before.as_deref().and_then(words), words(&snapshot))
@@ -77,7 +77,7 @@ pub fn show(snapshot: Arc<Snapshot>, models: &mut LatestModels, stage: &mut Stag
     stage.begin_glide(before.as_deref(), &snapshot);
 }
 
-/// Returns the words of the sentence on the stage.
+/// Returns the words of the sentence on the stage; `None` if there is no model.
 fn words(snapshot: &Snapshot) -> Option<Vec<&str>> {
     let tokens = &snapshot.model.as_ref()?.sentence.tokens;
     Some(tokens.iter().map(|token| token.text.as_str()).collect())

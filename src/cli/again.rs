@@ -12,11 +12,12 @@ use std::process::Command;
 
 /// The variable that names the folder of a session's sockets.
 const RUNTIME_FOLDER: &str = "XDG_RUNTIME_DIR";
-/// A path in which no socket can exist: the library finds no display there, and prints nothing.
+/// A path in which no socket can exist, so that libwayland finds no display and prints nothing.
 const NO_FOLDER: &str = "/dev/null";
 
-/// Restarts the program with the variable, unless it is set. Returns if it is set, or if the program cannot be
-/// restarted: the picture is then drawn all the same, after the library's error message.
+/// Restarts the program with `XDG_RUNTIME_DIR` set to `NO_FOLDER`, unless the variable is already an absolute path.
+/// Returns if it is, or if the program cannot be restarted: the picture is then drawn all the same, after an error
+/// message of the library.
 pub fn with_runtime_folder() {
     let folder = env::var_os(RUNTIME_FOLDER).unwrap_or_default();
     let Ok(program) = env::current_exe() else { return };
@@ -28,6 +29,6 @@ pub fn with_runtime_folder() {
     if let Some(name) = arguments.next() {
         command.arg0(name);
     }
-    // The only consequence of an error is that message.
+    // If the program cannot be restarted, the only consequence is the library's error message.
     let _ = command.args(arguments).env(RUNTIME_FOLDER, NO_FOLDER).exec();
 }

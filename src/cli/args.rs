@@ -575,7 +575,7 @@ fn head_change(text: &str) -> Result<(HeadAt, HeadMode<f32>), String> {
     read.ok_or_else(|| "expected a layer, a head and a setting, such as 2.3=off or 2.3=0.5".to_owned())
 }
 
-/// Reads a head, a query and a key. Tokens that the tokenizer added are counted too.
+/// Reads a head, a query and a key from text such as `2.3:5-1`. Tokens that the tokenizer added are counted too.
 fn removed_edge(text: &str) -> Result<(HeadAt, (usize, usize)), String> {
     let read = after_head(text, ':').and_then(|(at, edge)| Some((at, two(edge, '-')?)));
     read.ok_or_else(|| "expected a layer, a head and two tokens, such as 2.3:5-1".to_owned())
@@ -602,10 +602,8 @@ impl WhatIfArgs {
         given.into_iter().find(|(_, is_given)| *is_given).map(|(option, _)| option)
     }
 
-    /// Makes the changes to a trained lesson or a model, and gives the pass with them.
-    ///
-    /// # Errors
-    /// If one of them cannot be applied; the message names its option.
+    /// Applies the changes to a trained lesson or a model. # Errors If one of them cannot be applied; the message names
+    /// its option.
     pub fn apply(&self, kernel: &mut Kernel) -> Result<(), CliFault> {
         let Some(model) = kernel.snapshot().model else { return Ok(()) };
         for (option, command) in self.commands(&model) {

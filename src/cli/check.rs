@@ -64,7 +64,7 @@ fn watch(lessons: &[PathBuf], how: How<'_>, common: &Common) -> Result<(), CliFa
         }
         let saved = next_saved(&mut files);
         why = saved.iter().map(|path| shown(path)).collect::<Vec<_>>().join(", ") + " saved";
-        // A glossary concerns every lesson.
+        // The glossary concerns every lesson, so all of them are checked again.
         due = if saved.iter().any(|path| is_glossary_file(path)) { lessons.to_vec() } else { saved };
     }
     Ok(())
@@ -85,7 +85,7 @@ fn next_saved(files: &mut [WatchedFile]) -> Vec<PathBuf> {
 /// Trains each lesson, verifies its claims and runs its cells and solutions, several lessons at a time. Results are
 /// printed in the order of the paths. `ids` has the ids of the lessons checked so far, in earlier rounds too.
 fn round(paths: &[PathBuf], how: How<'_>, common: &Common, ids: &mut Ids) -> Result<(), CliFault> {
-    // A folder is a model, and large: it waits for its turn.
+    // A folder is a large model, so it is checked when its result is needed, not on a thread in advance.
     let is_lesson =
         |path: &&PathBuf| path.is_file() && !is_glossary_file(path) && !is_file_of_vectors(path) && !is_recording(path);
     let lessons: Vec<&PathBuf> = paths.iter().filter(is_lesson).collect();
@@ -182,10 +182,7 @@ impl Glossaries {
 struct Ids(HashMap<String, PathBuf>);
 
 impl Ids {
-    /// Adds a lesson's id.
-    ///
-    /// # Errors
-    /// If another file has the same id. The same file may be named twice.
+    /// Adds the id of a lesson. Naming the same file twice is no error. # Errors If another file has the same id.
     fn add(&mut self, id: &str, path: &Path) -> Result<(), CliFault> {
         let file = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         // The id may have been changed since the file was last checked.
@@ -204,7 +201,7 @@ impl Ids {
     }
 }
 
-/// The ids of all lessons in each folder. Each folder is read once.
+/// The ids of the lessons in each folder, each with the ids of its cells; a folder is read only once.
 #[derive(Default)]
 struct Courses(HashMap<PathBuf, Vec<(String, Vec<String>)>>);
 
@@ -228,7 +225,7 @@ struct Ran {
     lesson: Arc<Lesson>,
     /// The model that the lesson needs, if it is not on this computer.
     absent: Option<String>,
-    /// Lines to print, whether or not it has issues.
+    /// Lines to print, whether or not the lesson has issues.
     told: Vec<String>,
     wrong: Wrong,
 }
@@ -312,7 +309,7 @@ impl Wrong {
     fn report(&self, path: &Path) -> String {
         let file = shown(path);
         let text = written(path).unwrap_or_default();
-        // Most lessons have no issue, and reading the file a second time takes as long as the first time.
+        // Computed only if there is an issue: most lessons have none, and it takes as long as reading the lesson.
         let places = LazyCell::new(|| CellPlaces::of(&text));
         let at = |place: Option<LineColumn>| place.map_or(file.clone(), |place| format!("{file}:{place}"));
         let mut issues: String = self.unknown.iter().cloned().collect();
@@ -361,7 +358,7 @@ fn run_sentence(kernel: &mut Kernel, shows: Command, path: &Path) -> (Option<Str
     let on_stage = kernel.snapshot();
     let overflow = training::overflow_of(&on_stage, path);
     let read = overflow.is_none().then(|| format!("{}: {}", shown(path), printable(&ran(&on_stage))));
-    // The cells must run with the lesson's own sentence.
+    // The cells, which run later, must run with the lesson's own sentence.
     kernel.apply(Command::Sentence(SentenceCommand::Select(0)));
     (read, overflow)
 }

@@ -118,7 +118,8 @@ fn with_bar<T>(
     found.map_err(refused)
 }
 
-/// Prints a result as JSON or as text without control characters, which names of pieces may have.
+/// Prints a result as JSON, or as text in which control characters are escaped because names of pieces may contain
+/// them.
 fn printed<J: Serialize>(
     is_json: bool,
     json: impl FnOnce() -> J,

@@ -78,7 +78,8 @@ pub fn export(request: &ExportArgs, common: &Common) -> Result<(), CliFault> {
 /// The content of a page that `attune_view` writes.
 pub struct PageContent {
     pub snapshot: Snapshot,
-    /// The snapshot with the answers to predictions, as for [`live_page::write`].
+    /// The snapshot with the answers to predictions, as for [`live_page::write`]; `None` if the format is not live or
+    /// there is nothing to reveal.
     pub answered: Option<Snapshot>,
     pub pictures: Pictures,
 }
@@ -93,7 +94,7 @@ pub fn page_content(
     common: &Common,
 ) -> PageContent {
     let warnings = Warnings { is_quiet: common.quiet };
-    // Answers are those of the trained lesson, even if its cells then change the model.
+    // The answers come from the trained lesson, even if its cells then change the model.
     let untouched = format.is_live().then(|| kernel.copy(trained.lesson.clone()));
     let mut snapshot = run_from_top(kernel, Duration::from_secs(within), &warnings);
     warnings.about_cells(&snapshot);
@@ -106,7 +107,8 @@ pub fn page_content(
     PageContent { snapshot, answered, pictures }
 }
 
-/// Returns the format and the rows of vectors to export; `None` if the format is not one of vectors.
+/// Returns the format and the rows of vectors to export, or `None` if the format holds no vectors. # Errors If
+/// `--vectors` is given for such a format.
 fn rows(request: &ExportArgs) -> Result<Option<(VectorFormat, TableRows)>, CliFault> {
     match (request.to, request.vectors) {
         (ExportTo::File(Format::Vectors(format)), given) => {
@@ -310,7 +312,7 @@ fn write_course(request: &ExportArgs, common: &Common) -> Result<(), CliFault> {
     print::line(site.write().map_err(site_fault)?)
 }
 
-/// Returns the pages of recordings and models beside the lessons, each under an id of its own.
+/// Returns the recordings and models that get pages in the site, each under an id of its own.
 fn further_pages(files: &[CourseFile], runs: &[PathBuf], common: &Common) -> Result<Vec<CourseFile>, CliFault> {
     const CHAPTER: &str = "Recordings and models";
     let ids = files.iter().filter_map(|file| file.heading.as_ref().ok());

@@ -22,7 +22,7 @@ pub fn grade(request: &GradeArgs, common: &Common) -> Result<(), CliFault> {
         let shown = shown(&request.lesson);
         return Err(CliFault::Lesson(format!("{shown}: the lesson has no tasks, so there is nothing to grade\n")));
     }
-    // A model's folder has no text and no tasks.
+    // A model's folder has no text; an empty one stands for it.
     let mark = LessonMark::of(&lesson.id, &lesson.title, &text.unwrap_or_default());
     let further = match &request.cases {
         Some(file) => cases::read(file, &lesson).map_err(|issues| CliFault::lesson(&issues))?,

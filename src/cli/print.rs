@@ -33,8 +33,8 @@ const LINE_CHARS_MAX: usize = 5000;
 /// The number of characters kept at the end of a longer line, where the message says what is wrong.
 const END_CHARS: usize = 1000;
 
-/// Prints help, the version or an error in the arguments. If it contains control characters or very long words from the
-/// arguments, it is printed without colours, with these escaped or shortened.
+/// Prints help, the version or an error in the arguments. If the text contains control characters or very long lines,
+/// it is printed on standard error without colours, with control characters escaped and lines shortened.
 pub fn answer(error: &clap::Error) -> Result<(), CliFault> {
     let plain = error.render().to_string();
     let shown = of_bounded_lines(&plain.lines().map(printable).collect::<Vec<_>>().join("\n"));

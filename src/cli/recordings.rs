@@ -14,7 +14,8 @@ use attune_view::view_model::needs::Needs;
 
 use super::{CliFault, print};
 
-/// Prints what each attention of a recording is, what the file has, and what is not used.
+/// Prints a description of each attention in a recording, what the file contains, and which of its tensors are not
+/// used.
 pub fn check(path: &Path) -> Result<(), CliFault> {
     let recording = open(path)?;
     let mut faults = Vec::new();
@@ -101,7 +102,7 @@ fn summary(recording: &Recording) -> String {
     format!("a recording of {texts}, the first of {}{source}{model}", counted(about.tokens.len(), "token"))
 }
 
-/// Tensor names, with commas between them.
+/// Lists the names of tensors, separated by commas; if there are more than 20, it counts the rest.
 fn names(names: &[String]) -> String {
     const NAMED: usize = 20;
     let more = names.len().saturating_sub(NAMED);
@@ -109,7 +110,7 @@ fn names(names: &[String]) -> String {
     if more > 0 { format!("{named} and {more} more") } else { named }
 }
 
-/// Lists what a text opens, and what would have to be recorded for more.
+/// Lists the views that a recorded text allows, and then what would have to be recorded for the others.
 fn has_and_lacks(text: &RecordedText) -> Vec<String> {
     let (there, absent): (Vec<Needs>, Vec<Needs>) = Needs::PARTS.into_iter().partition(|part| part.is_in(text));
     let opens: Vec<&str> = there.into_iter().map(Needs::opens).collect();

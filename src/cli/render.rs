@@ -154,7 +154,7 @@ mod drawn {
         Ok((kernel, options))
     }
 
-    /// Returns the features that set the colours and the sizes of points.
+    /// Returns the features that set the colours and the sizes of points; `None` for an option that is not given.
     fn features(request: &RenderArgs, snapshot: &Arc<Snapshot>) -> Result<[Option<Feature>; 2], CliFault> {
         let all = Features::make(snapshot, &(), None);
         let named = |option: &str, name: &Option<String>, sizes| {

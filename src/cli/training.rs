@@ -59,10 +59,8 @@ fn finished(mut kernel: Kernel, common: &Common) -> Kernel {
     kernel
 }
 
-/// Returns the snapshot of a kernel that has finished training.
-///
-/// # Errors
-/// If there is no model, or if training diverged.
+/// Returns the snapshot of a kernel that has finished training. # Errors If the lesson has a fault, or if training
+/// diverged.
 pub fn trained(kernel: &Kernel, path: &Path) -> Result<Snapshot, CliFault> {
     let snapshot = kernel.snapshot();
     if let Some(fault) = &snapshot.fault {
@@ -82,7 +80,7 @@ pub fn pictures(count: usize, common: &Common) -> ProgressBar {
     bar
 }
 
-/// Returns a progress bar for so many steps.
+/// Returns a progress bar with `length` steps.
 pub fn bar(length: usize, template: &str, common: &Common) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(length as u64), target(common));
     // The template is constant; if it were wrong, a plain bar would do.

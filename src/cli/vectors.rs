@@ -20,7 +20,8 @@ use super::args::{Common, CompareArgs, NeighboursArgs};
 use super::training::target;
 use super::{CliFault, print};
 
-/// Returns the folder of a model that is given by its folder, by one of its files or by its name.
+/// Returns the folder of a model that is given by its folder, by one of its files or by its name; `None` if there is no
+/// such model.
 fn model_folder(path: &Path) -> Option<PathBuf> {
     match given(path) {
         ModelPath::Folder(folder) => has_part_of_a_model(&folder).then_some(folder),
@@ -30,7 +31,7 @@ fn model_folder(path: &Path) -> Option<PathBuf> {
 }
 
 /// Returns the table to export: that of a file of vectors, or that of a model if its static vectors are asked for;
-/// `None` for a lesson.
+/// `None` in all other cases, such as a lesson.
 pub fn table(path: &Path, rows: TableRows, common: &Common) -> Result<Option<Vectors>, CliFault> {
     let is_table = is_file_of_vectors(path) || rows == TableRows::Static && model_folder(path).is_some();
     is_table.then(|| opened(path, common)).transpose()
@@ -123,7 +124,7 @@ pub fn print_compared(request: &CompareArgs, common: &Common) -> Result<(), CliF
     })
 }
 
-/// Returns words and their measure as JSON.
+/// Converts words to JSON objects, with the value of each under the name of the measure.
 fn told(found: &[Neighbour], vectors: &Vectors, measure: &str) -> Vec<Value> {
     found.iter().map(|near| json!({ "word": vectors.words[near.row], "row": near.row, measure: near.value })).collect()
 }

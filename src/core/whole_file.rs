@@ -23,8 +23,8 @@ pub fn write(file: &Path, bytes: &[u8]) -> io::Result<()> {
     Prepared::new(file, bytes)?.put()
 }
 
-/// A file that is completely written but has not yet replaced the old one. Of several files that belong together, all
-/// are prepared before the first is put.
+/// A file that is completely written but has not yet replaced the old one. If several files belong together, all are
+/// prepared before the first is put.
 pub struct Prepared {
     unfinished: Unfinished,
     to: PathBuf,
@@ -186,8 +186,8 @@ pub fn is_same(one: &Path, other: &Path) -> bool {
     found(one).is_some_and(|there| Some(there) == found(other))
 }
 
-/// Returns the reason why a path cannot become a new folder: something is already there, or its parent folder is
-/// missing. `None` if it can.
+/// Returns the reason why a path cannot become a new folder: something other than an empty folder is already there, or
+/// its parent folder is missing. `None` if it can.
 pub fn no_new_folder(folder: &Path) -> Option<&'static str> {
     let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
     if folder.file_name().is_none() {

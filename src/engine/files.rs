@@ -74,8 +74,8 @@ fn check_regular(there: &Metadata) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the options that open a file for reading. On Unix neither opening blocks, if a pipe has replaced the file,
-/// nor reading a kernel file that has no bytes yet, such as `/proc/kmsg`.
+/// Returns the options that open a file for reading. On Unix, opening does not block if a pipe has replaced the file,
+/// and reading does not block if a kernel file such as `/proc/kmsg` has no bytes yet.
 fn reading() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.read(true);

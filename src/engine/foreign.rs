@@ -13,13 +13,13 @@ pub struct Foreign {
     /// Name of the kind, such as "a Git LFS pointer".
     pub what: &'static str,
     pub advice: &'static str,
-    /// Whether [`vectors`](crate::vectors) reads such files or what they contain.
+    /// Whether [`vectors`](crate::vectors) reads such files, or a file that they contain.
     pub may_have_vectors: bool,
     is: fn(&[u8]) -> bool,
 }
 
 impl Foreign {
-    /// Returns the refusal of such a file where another kind is expected.
+    /// Returns the refusal of a file of this kind where `expected` was expected.
     pub fn refusal(&self, expected: impl Into<String>) -> Refusal {
         Refusal::new(self.what, expected, self.advice)
     }
@@ -130,7 +130,7 @@ const FOREIGN: [Foreign; 31] = [
     foreign(is_key, "a file of keys or certificates", CHECK_PATH),
 ];
 
-/// Returns the beginning in lower case, without a byte order mark and leading white space.
+/// Returns the beginning of a file in lower case, without a byte order mark and leading white space.
 fn lower(head: &[u8]) -> Vec<u8> {
     let head = without_mark(head);
     head.trim_ascii_start().iter().take(HEAD_BYTES).map(u8::to_ascii_lowercase).collect()
@@ -158,12 +158,12 @@ fn is_answer_of_server(head: &[u8]) -> bool {
         b"404: not found",
         b"{\"error\":",
     ];
-    /// Longest such message.
+    /// Length of the longest such message, in bytes.
     const ANSWER_BYTES_MAX: usize = 1 << 10;
     head.len() <= ANSWER_BYTES_MAX && ANSWERS.iter().any(|answer| lower(head).starts_with(answer))
 }
 
-/// Returns the name of the first file in a zip archive.
+/// Returns the name of the first file in a zip archive; empty if the bytes are not those of one.
 fn first_in_zip(head: &[u8]) -> &[u8] {
     const NAME: usize = 30;
     let Some([low, high]) = head.get(26..28) else { return b"" };

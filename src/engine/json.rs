@@ -144,7 +144,7 @@ impl<'de, R: Real> Deserialize<'de> for Number<R> {
     }
 }
 
-/// The form of an `f32` or `f64`.
+/// The serialised form of an `f32` or `f64`.
 pub mod number {
     use super::{Deserialize, Deserializer, Number, Real, Serialize, Serializer};
 
@@ -233,7 +233,8 @@ impl<'de, R: Real> Visitor<'de> for Many<R> {
     }
 }
 
-/// The form of an `Arc`: that of its content. Serde's feature `rc` does the same, but would be enabled for every crate.
+/// The serialised form of an `Arc`, which is that of its content. Serde's feature `rc` does the same, but would be
+/// enabled for every crate.
 pub mod shared {
     use super::{Arc, Deserialize, Deserializer, Serialize, Serializer};
 
@@ -257,7 +258,7 @@ pub mod shared {
     }
 }
 
-/// The form of an optional `Arc`.
+/// The serialised form of an optional `Arc`.
 pub mod maybe_shared {
     use super::{Arc, Deserialize, Deserializer, Serialize, Serializer};
 

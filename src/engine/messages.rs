@@ -4,8 +4,8 @@ use std::fmt::Display;
 
 use strsim::osa_distance;
 
-/// Longest name that gets a suggestion. Longer names are not misspelt valid ones, and the cost grows with the square of
-/// the length.
+/// Length of the longest name that gets a suggestion, in characters. Longer names are hardly misspelt valid ones, and
+/// the cost grows with the square of the length.
 const CHARS_MAX: usize = 40;
 
 /// Writes a count with its noun, such as `1 row` and `2 rows`.
@@ -23,7 +23,7 @@ pub fn no_head(head: usize, heads: usize) -> String {
     format!("there is no head {}; the model has {heads}", head.saturating_add(1))
 }
 
-/// Shortens a text to `most` characters, the last of which is a sign that some are missing.
+/// Returns a text of at most `most` characters. If the given text is longer, the last one is `…`.
 pub fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         None => text.to_owned(),
@@ -63,7 +63,7 @@ pub fn nearest_few<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>
 struct MisspeltName {
     name: String,
     length: usize,
-    /// Largest number of typing errors between it and a suggestion: one for every three letters.
+    /// Largest number of typing errors between the name and a suggestion: one for every three letters, rounded up.
     limit: usize,
 }
 
@@ -74,7 +74,8 @@ impl MisspeltName {
         (length <= CHARS_MAX).then(|| Self { name, length, limit: length.div_ceil(3) })
     }
 
-    /// Returns the number of inserted, missing, wrong and swapped letters, if it is at most `limit`.
+    /// Returns the number of inserted, missing, wrong and swapped letters, or `None` if it is above `limit`. Capitals
+    /// count as small letters.
     fn distance_within(&self, limit: usize, candidate: &str) -> Option<usize> {
         let candidate = candidate.to_lowercase();
         let length = candidate.chars().take(CHARS_MAX + limit + 1).count();

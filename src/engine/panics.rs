@@ -14,7 +14,7 @@ use std::thread;
 pub const EXIT_CODE: u8 = 70;
 
 thread_local! {
-    /// Whether panics of this thread are returned to a caller and not reported.
+    /// Whether panics of this thread are returned to the caller of [`quietly`] and not reported.
     static IS_QUIET: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -60,7 +60,7 @@ pub fn guarded(program: impl FnOnce() -> ExitCode) -> ExitCode {
     catch_unwind(AssertUnwindSafe(program)).unwrap_or_else(|_| ExitCode::from(EXIT_CODE))
 }
 
-/// Writes the report of a panic: its cause and place, the folder of the learner's work, and the next step.
+/// Returns the report of a panic: its cause and place, the folder of the learner's work, and what to do next.
 fn report(info: &PanicHookInfo<'_>, work: Option<&str>) -> String {
     let thread = thread::current();
     let part = match thread.name() {

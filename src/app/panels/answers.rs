@@ -34,11 +34,12 @@ use super::sheet::{SheetContext, SheetUiState, sheet_ui};
 #[derive(Default)]
 pub struct AnswersPanel {
     view: AnswersView,
-    /// The row that was last brought into sight, and its word.
+    /// The index and label of the row that was last scrolled into view; `None` if there was no row.
     in_sight: Option<(usize, String)>,
     writing: WritingUi,
     lens: LensUiState,
-    /// The terms that are listed, and the class whose terms they are, where the learner chose one.
+    /// The kind of terms that are listed, and the class whose logit they add up to; `None` until the learner chooses
+    /// one.
     shares: TermShares,
     class: Option<usize>,
     words: SheetUiState,
@@ -47,7 +48,7 @@ pub struct AnswersPanel {
 #[derive(Default)]
 struct WritingUi {
     plan: WritingPlan,
-    /// The words that were there when more were asked for, until those come and are brought into sight.
+    /// The text that was there when more was requested, kept until the new text is scrolled into view.
     before: Option<Option<WrittenText>>,
 }
 
@@ -77,7 +78,7 @@ impl Panel for AnswersPanel {
             AnswersView::Layers => lens_ui(ui, cx.models.snapshot()?, &mut self.lens, cx.view.selection),
             AnswersView::Terms => {
                 let row = model.row_of(query)?;
-                // A class that another word or model does not have among its likeliest is let go of.
+                // A class that is not among the likeliest of the chosen word, or of another model, is dropped.
                 self.class = self.class.filter(|class| row.answers.iter().any(|answer| answer.class == *class));
                 let terms = cx.models.of_choice::<Result<AttributionModel, String>>(&(query, self.class))?;
                 if let Some(class) = attribution_ui(ui, terms.as_ref().as_ref(), row, &mut self.shares) {
@@ -98,7 +99,8 @@ impl Panel for AnswersPanel {
     }
 }
 
-/// Shows which word mattered for an answer at the chosen word: the one that *Why* explains, or the likeliest.
+/// Shows which words mattered for an answer at the chosen word. The answer is the one that *Why* explains, or else the
+/// likeliest.
 fn words_ui(
     ui: &mut Ui,
     model: &AnswersModel,
@@ -157,7 +159,7 @@ fn answers_ui(
     command
 }
 
-/// Draws the answers of one row side by side, each as wide as it is likely.
+/// Draws the answers of one row side by side, with widths in proportion to their probabilities.
 fn row_ui(
     ui: &mut Ui,
     model: &AnswersModel,
@@ -202,7 +204,7 @@ fn row_ui(
     })
 }
 
-/// Draws each answer as wide as it is likely. Returns the one under the pointer.
+/// Draws the answers side by side, with widths in proportion to their probabilities. Returns the one under the pointer.
 fn parts_ui<'a>(ui: &mut Ui, row: &'a AnswerRow, bars: Rect, pointer: Option<Pos2>) -> Option<&'a NamedAnswer> {
     let palette = Palette::of(ui.visuals().dark_mode);
     let mut from = bars.left();
@@ -256,7 +258,7 @@ fn list_ui(ui: &mut Ui, model: &AnswersModel, row: &AnswerRow, trail: &mut Trail
     }
 }
 
-/// Terms that are listed, by what they are added up.
+/// The kind of terms that are listed: of layers, of heads, or of heads and the words that they look at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TermShares {
     #[default]
@@ -265,7 +267,7 @@ pub enum TermShares {
     Looks,
 }
 
-/// Direct logit attribution. Returns the answer whose terms are asked for.
+/// Draws the direct logit attribution of an answer. Returns the class of another answer if the learner chose one.
 fn attribution_ui(
     ui: &mut Ui,
     model: Result<&AttributionModel, &String>,
@@ -321,7 +323,8 @@ fn shares_choice_ui(ui: &mut Ui, shares: &mut TermShares) {
     switch_ui(ui, shares, &ways);
 }
 
-/// Draws the answers of the row, of which one is explained. Returns another one that was chosen.
+/// Draws the answers of the row to choose from; the one that is explained is marked. Returns the class of the answer
+/// that was clicked.
 fn attributed_ui(ui: &mut Ui, model: &AttributionModel, row: &AnswerRow) -> Option<usize> {
     let mut chosen = None;
     ui.horizontal_wrapped(|ui| {
@@ -340,7 +343,7 @@ fn attributed_ui(ui: &mut Ui, model: &AttributionModel, row: &AnswerRow) -> Opti
 /// Draws the terms, each with a bar to the right where it raises the logit of the answer and to the left where it
 /// lowers it.
 fn shares_ui(ui: &mut Ui, model: &AttributionModel, listed: &[Share]) {
-    /// Heads and looks beyond these are added up in one line.
+    /// The most terms that have a line of their own; the others are added up in one line.
     const LISTED_MAX: usize = 24;
     let longest =
         listed.iter().map(|share| share.value.abs()).filter(|x| x.is_finite()).fold(f32::MIN_POSITIVE, f32::max);
@@ -352,7 +355,7 @@ fn shares_ui(ui: &mut Ui, model: &AttributionModel, listed: &[Share]) {
         let label = format!("{} more together", others.len());
         share_ui(ui, &Share { label, value }, longest, &model.answer);
     }
-    // Layers are all there is; heads and looks are a part of it.
+    // The layers' terms add up to the whole logit; those of heads and looks only to a part of it.
     let sum: f32 = listed.iter().map(|share| share.value).sum();
     let total = if std::ptr::eq(listed, &model.layers[..]) {
         format!("Together they give the logit, {:.3}.", model.logit)
@@ -384,17 +387,18 @@ fn share_ui(ui: &mut Ui, share: &Share, longest: f32, answer: &str) {
     response.on_hover_text(said);
 }
 
-/// The lens of the sentence that was shown last.
+/// The logit lens of the sentence that was shown last, and the cell with the keyboard.
 #[derive(Default)]
 pub struct LensUiState {
     work: Option<LensWork>,
     cursor: (usize, usize),
 }
 
-/// The lens at each word, as far as it is known.
+/// The logit lens at each word; `None` for words that are not computed yet.
 type Columns = Vec<Option<Arc<LensModel>>>;
 
-/// Work on a sentence, word by word: at once, or on a thread that ends when its result is no longer wanted.
+/// The computation of the logit lens of a sentence, word by word: at once if it is quick, or else on a thread that ends
+/// when this value is dropped.
 struct LensWork {
     of: Arc<Snapshot>,
     columns: Arc<Mutex<Columns>>,
@@ -418,7 +422,7 @@ impl LensWork {
                 }
                 let column = of(&snapshot, word);
                 let Some(columns) = waited_for.upgrade() else { return };
-                // A word is there whole or not at all, whatever panicked beside it.
+                // A poisoned lock does no harm, because the lens of a word is written as a whole.
                 columns.lock().unwrap_or_else(PoisonError::into_inner)[word] = column;
                 ctx.request_repaint();
             }
@@ -431,7 +435,7 @@ impl LensWork {
     }
 }
 
-/// Draws the lens at every word and at the chosen one. A click on a word chooses it.
+/// Draws the logit lens: a table of all words, and the details of the chosen one. A click on a word chooses it.
 fn lens_ui(ui: &mut Ui, snapshot: &Arc<Snapshot>, state: &mut LensUiState, selection: &mut Selection) {
     let Some(words) = LensWords::of(snapshot) else {
         let why = "This model does not give an answer for each word, so there is nothing to show layer by layer.";
@@ -470,7 +474,7 @@ fn progress(columns: &Columns) -> String {
     "The likeliest answer after each layer, at each word. The stronger the colour, the likelier the answer.".to_owned()
 }
 
-/// Draws a row for each layer, a column for each word.
+/// Draws the table, with a row for each layer and a column for each word.
 fn table_ui(
     ui: &mut Ui,
     words: &LensWords,
@@ -598,7 +602,8 @@ fn layer_answers_ui(ui: &mut Ui, layer: &LensLayer) {
     }
 }
 
-/// Draws a layer: its name, its likeliest word, and its answers side by side, each as wide as it is likely.
+/// Draws a layer: its name, its likeliest word, and its answers side by side, with widths in proportion to their
+/// probabilities.
 fn layer_ui(ui: &mut Ui, layer: &LensLayer) {
     const NAME: f32 = 112.0;
     const WORD: f32 = 84.0;
@@ -607,7 +612,8 @@ fn layer_ui(ui: &mut Ui, layer: &LensLayer) {
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, &layer.said));
     let (name, rest) = rect.split_left_right_at_x(rect.left() + NAME.min(rect.width() / 2.0));
     let (word, bars) = rest.split_left_right_at_x(rest.left() + WORD.min(rest.width() / 2.0));
-    // That the last one is the answer is said below.
+    // The part of the label after the comma is left out, because the note below says that the last layer gives the
+    // answer.
     let label = layer.label.split(',').next().unwrap_or_default();
     text_ui(ui, name, Align2::LEFT_CENTER, label, palette.ink_soft);
     if let Some((first, _)) = layer.answers.first() {
@@ -629,9 +635,10 @@ pub fn text_ui(ui: &Ui, rect: Rect, align: Align2, text: &str, ink: egui::Color3
     ui.painter_at(rect).text(at, align, text, theme::plain(size::BODY), ink);
 }
 
-/// Beyond these all words are alike, or one has all.
+/// The range of the sampling temperature. At its ends, one word has nearly all the probability, or all words have
+/// nearly the same.
 const TEMPERATURE: (f64, f64) = (0.1, 5.0);
-/// Beyond this many words drawing among them is drawing among all.
+/// The largest number of words for top-k; with more, words are drawn almost as without a limit.
 const TOP_K_MAX: usize = 1000;
 
 fn writing_ui(ui: &mut Ui, writing: &AnswersWriting, WritingUi { plan, before }: &mut WritingUi) -> Option<Command> {
@@ -660,7 +667,7 @@ fn writing_ui(ui: &mut Ui, writing: &AnswersWriting, WritingUi { plan, before }:
             hint(beams, format!("How many beginnings, from 1 to {BEAMS_MAX}: drag, or click and type"));
         });
     }
-    // A slider does not wrap: it has a row of its own.
+    // A slider does not wrap, so it has a row of its own.
     if plan.search == WritingSearch::Drawn {
         ui.horizontal(|ui| {
             let label = ui.label("τ");
@@ -730,10 +737,10 @@ fn written_ui(ui: &mut Ui, written: &WrittenText) {
     }
 }
 
-/// Draws a line for each word that was written, a cell for each row before it: filled where the row was computed for
-/// this word, an outline where its key and value were kept.
+/// Draws a line for each written word, with a cell for each row of the sequence: filled if the row was computed for
+/// this word, and outlined if its key and value were kept.
 fn rows_ui(ui: &mut Ui, written: &WrittenText) {
-    /// Cells that leave no room for an outline are without one.
+    /// The least side of a cell that has room for an outline, in points.
     const OUTLINE_FROM: f32 = 5.0;
     let palette = Palette::of(ui.visuals().dark_mode);
     ui.add(Label::new(&written.rows_label).wrap());
@@ -774,10 +781,10 @@ fn rows_ui(ui: &mut Ui, written: &WrittenText) {
     ui.add(Label::new(RichText::new(words).size(size::SMALL).weak()).wrap());
 }
 
-/// Returns the first of the given number of cells that a width has room for, the last of them being the newest, and the
-/// side of a cell.
+/// Returns the index of the first cell that is shown, and the side of a cell in points. If the width has no room for
+/// `most` cells, the oldest are left out.
 fn columns(most: usize, width: f32) -> (usize, f32) {
-    /// A cell, at least and at most.
+    /// The least and the largest side of a cell, in points.
     const CELL: (f32, f32) = (3.0, 9.0);
     let room = ((width / CELL.0) as usize).max(1);
     let shown = most.min(room);

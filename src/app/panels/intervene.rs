@@ -29,9 +29,10 @@ use super::panel::{Panel, PanelContext};
 
 #[derive(Default)]
 pub struct IntervenePanel {
-    /// The longest contribution seen so far: what a full bar means stays the same when a head is taken out.
+    /// The length of the longest contribution so far, which fills a bar. It never shrinks, so that bars stay comparable
+    /// when a head is switched off.
     longest: f32,
-    /// All settings of each head are shown, and not only those of the first lessons.
+    /// Whether the learner wants all settings of each head, and not only those of the first lessons.
     has_all: bool,
     mask: MaskUiState,
     patch: PatchUiState,
@@ -99,8 +100,8 @@ fn intervene_ui(
     commands
 }
 
-/// Draws the box that shows all settings of the heads. It is ticked and fixed while a head has one of those that it
-/// shows.
+/// Draws the checkbox for all settings of the heads. It stays ticked while a head uses one of the settings that it
+/// adds.
 fn all_settings_ui(ui: &mut Ui, has_all: bool, chosen: &mut bool) {
     let is_fixed = has_all && !*chosen;
     let mut is_on = has_all;
@@ -113,13 +114,13 @@ fn all_settings_ui(ui: &mut Ui, has_all: bool, chosen: &mut bool) {
     }
 }
 
-/// Draws the summary of the changes and their effects, with a button that resets them. Always takes its room, so that
-/// nothing moves under the pointer while something is changed.
+/// Draws the summary of the changes and their effects, with a button that resets them. The summary always takes the
+/// same room, so that nothing moves under the pointer while something is changed.
 fn summary_ui(ui: &mut Ui, model: &WhatIfModel, selection: &Selection) -> Option<Command> {
     const LINES: f32 = 3.0;
     const LINE: f32 = 17.0;
     const BUTTON: f32 = 68.0;
-    /// Lines of the changes, of all there are; what they do takes one.
+    /// The most lines that the changes take; the effects take the rest.
     const ROWS: usize = 2;
     let palette = Palette::of(ui.visuals().dark_mode);
     let mut command = None;
@@ -175,7 +176,7 @@ fn title_ui(ui: &mut Ui, title: &str) {
 
 fn temperature_ui(ui: &mut Ui, model: &WhatIfModel) -> Option<Command> {
     const NUMBER: f32 = 150.0;
-    /// Beyond these nothing more is seen: one word has all, or all have the same.
+    /// The range of the slider. At its ends, one word has nearly all the attention, or all words have nearly the same.
     const SLIDER: (f64, f64) = (0.05, 20.0);
     let temperature = model.temperature;
     let mut command = None;
@@ -209,7 +210,7 @@ fn scale_ui(ui: &mut Ui, model: &WhatIfModel) -> Option<Command> {
     ui.horizontal(|ui| {
         title_ui(ui, "Scale");
         let mut is_on = model.scale.now;
-        // Where the panel is narrow, its line has no room for the number too.
+        // The key width is in the tip, because a narrow panel has no room for it in the line.
         let tip = format!(
             "d_k = {}; without this division, wide keys lead to weights concentrated on few words",
             model.key_width
@@ -230,13 +231,13 @@ fn scale_ui(ui: &mut Ui, model: &WhatIfModel) -> Option<Command> {
 /// Step of a gain's slider.
 const GAIN_STEP: f64 = 0.05;
 
-/// Quantities shown for every head.
+/// The model and the settings for the rows of all heads.
 pub struct HeadsUi<'a> {
     pub model: &'a WhatIfModel,
     pub query: Option<usize>,
     /// The length that fills a bar.
     pub longest: f32,
-    /// All settings of a head, and not only those of the first lessons.
+    /// Whether to show all settings of a head, and not only those of the first lessons.
     pub has_all: bool,
 }
 
@@ -256,7 +257,7 @@ impl HeadsUi<'_> {
         command.or_else(|| self.has_all.then(|| gain_ui(ui, row)).flatten())
     }
 
-    /// Draws the name of the head, which the walk follows at a click, and how the head takes part.
+    /// Draws the name of the head, and the choice of its mode. A click on the name makes the walk follow the head.
     fn setting_ui(&self, ui: &mut Ui, head: &HeadRow, selection: &mut Selection) -> Option<Command> {
         const CHIP_GAP: f32 = 4.0;
         let mut command = None;
@@ -288,7 +289,7 @@ impl HeadsUi<'_> {
         command
     }
 
-    /// Draws the name of a head. A click follows the walk through it.
+    /// Draws the name of a head. A click on it makes the walk follow the head.
     fn title_ui(&self, ui: &mut Ui, head: &HeadRow, selection: &mut Selection) {
         let palette = Palette::of(ui.visuals().dark_mode);
         let is_followed = selection.head == head.head;
@@ -303,10 +304,11 @@ impl HeadsUi<'_> {
     }
 }
 
-/// Heads that are listed together; of more, one is shown.
+/// The most heads that are listed together. If there are more, only the one that the walk follows is shown.
 const TOGETHER_MAX: usize = 8;
 
-/// Draws a row of layers and a row of the heads of the one that is followed. A changed head has a dot.
+/// Draws a row of all layers, and a row of the heads of the followed layer. A dot marks changed heads, and layers that
+/// have some.
 fn choose_head_ui(ui: &mut Ui, model: &WhatIfModel, selection: &mut Selection) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let followed = selection.head.min(model.heads.len().saturating_sub(1));
@@ -334,8 +336,8 @@ fn choose_head_ui(ui: &mut Ui, model: &WhatIfModel, selection: &mut Selection) {
     }
 }
 
-/// Draws a box that switches all heads of a layer off or on, as one change; where one layer has all heads, or a layer
-/// has one, the heads' own settings say as much.
+/// Draws a checkbox that switches all heads of a layer off or on in one change. Draws nothing if there is only one
+/// layer, or one head in it, because the heads' own settings suffice.
 fn layer_heads_ui(ui: &mut Ui, model: &WhatIfModel, layer: usize) -> Option<Command> {
     let of_layer = || model.heads.iter().filter(|head| head.block == layer).map(|head| head.head);
     let heads = of_layer().min()?..of_layer().max()? + 1;
@@ -355,7 +357,7 @@ struct Chip {
     text: RichText,
     name: String,
     is_chosen: bool,
-    /// The head that a click follows.
+    /// The index of the head that the walk follows after a click.
     head: usize,
 }
 
@@ -378,7 +380,7 @@ fn chips_ui(ui: &mut Ui, title: &str, chips: Vec<Chip>) -> Option<usize> {
     chosen
 }
 
-/// Returns whether a head has a mode that is shown only among all of them.
+/// Returns whether a head has a mode that is not among the basic ones, which are always shown.
 fn needs_all(heads: &[HeadRow]) -> bool {
     let basic = &HeadMode::NAMED[..HeadMode::<f32>::BASIC];
     heads.iter().any(|head| !basic.contains(&head.mode))
@@ -427,11 +429,13 @@ fn length_ui(ui: &mut Ui, head: &HeadRow, query: usize, longest: f32, palette: &
 /// The layer, the words and the source of a patch, as far as the learner has chosen them.
 #[derive(Default)]
 pub struct PatchUiState {
-    /// Before this layer, counted from 0 over all layers; until one is chosen, the first of the sentence.
+    /// The layer before which the vector is patched in, counted from 0 over all layers; `None` for the first layer of
+    /// the sentence itself.
     layer: Option<usize>,
-    /// The word of the source whose vector is replaced, for a layer of the source.
+    /// The index of the source's word whose vector is replaced, if the layer is one of the source.
     source_word: usize,
-    /// Place of the patch in the second sentence; until it is chosen, that of the same word.
+    /// The index of the word of the second sentence whose vector is copied; `None` for the same word as the one that is
+    /// replaced.
     from: Option<usize>,
 }
 
@@ -482,7 +486,7 @@ fn patch_ui(ui: &mut Ui, model: &WhatIfModel, state: &mut PatchUiState, selectio
     command
 }
 
-/// Draws the choice of one of some words. Returns whether one was chosen.
+/// Draws a box to choose one of the words, whose index is `at`. Returns whether one was chosen.
 fn word_ui(ui: &mut Ui, id: &str, words: &[String], at: &mut usize, name: &str) -> bool {
     let mut is_chosen = false;
     let chooser = ComboBox::from_id_salt(id).selected_text(&words[*at]).show_ui(ui, |ui| {
@@ -516,7 +520,7 @@ fn layer_ui(ui: &mut Ui, patch: &PatchState, layer: usize, state: &mut PatchUiSt
     None
 }
 
-/// Draws the weights of the chosen word in the head that the walk is through; `names_heads`: with a row of heads to
+/// Draws the weights of the chosen word in the head that the walk follows and, with `names_heads`, a row of heads to
 /// choose from.
 fn effect_ui(
     ui: &mut Ui,
@@ -578,7 +582,8 @@ fn shifts_ui(ui: &mut Ui, shifts: &AnswerShifts) {
     });
 }
 
-/// Returns how far a token moved, and what is near it; where none is chosen, of the one that moved most.
+/// Describes how far the chosen token moved, and which word is nearest to it. Without a chosen token, tells only which
+/// one moved most, and how far.
 pub fn said(model: &WhatIfModel, query: Option<usize>) -> Vec<String> {
     let chosen = query.and_then(|query| Some((query, model.effect(query)?)));
     let Some((token, effect)) = chosen else {
@@ -601,7 +606,8 @@ pub fn said(model: &WhatIfModel, query: Option<usize>) -> Vec<String> {
     std::iter::once(moved).chain(near).collect()
 }
 
-/// Draws a bar for each key: filled now, and an outline where it was; with a box that removes the look at it.
+/// Draws a bar for each key, filled to the current weight and outlined to the weight without changes. Its checkbox
+/// hides the key from the query.
 fn bars_ui(ui: &mut Ui, row: &EffectRow, model: &WhatIfModel, query: usize, trail: &mut Trail) -> Option<Command> {
     const WORD: f32 = 98.0;
     const NUMBERS: f32 = 112.0;
@@ -656,5 +662,5 @@ fn change_bar_ui(ui: &mut Ui, width: f32, before: f32, now: f32, hue: Color32) {
     response.on_hover_text(format!("{before:.4} without changes, {now:.4} now"));
 }
 
-/// Letters of a word that has room beside its bar.
+/// The most letters of a word that have room beside its bar.
 const WORD_LETTERS: usize = 11;

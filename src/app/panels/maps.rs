@@ -15,7 +15,7 @@ use egui::{
     Align, Align2, Button, Key, Label, Response, RichText, ScrollArea, Sense, Ui, Vec2, WidgetInfo, WidgetType,
 };
 
-/// Shows the button and the maps.
+/// Shows the button that starts or stops the maps, and the maps. Returns the requested command.
 pub(crate) fn maps_ui(ui: &mut Ui, model: &WhatIfModel, asked: &mut FocusRequest) -> Option<Command> {
     let mut command = None;
     ui.horizontal(|ui| {
@@ -126,8 +126,8 @@ fn paint(ui: &Ui, grid: &Grid, heat: &Heat) {
     }
 }
 
-/// With the keyboard on the map, arrows go from cell to cell and Space chooses one. Returns the cell that
-/// has the keyboard, and the cell if it is chosen.
+/// Handles the keyboard while it is on the map: arrows go from cell to cell and Space chooses one. Returns the cell
+/// that has the keyboard, and the same cell if it is chosen.
 fn led(ui: &Ui, heat: &Heat, response: &Response) -> [Option<(usize, usize)>; 2] {
     let id = response.id.with("cursor");
     if response.clicked() {

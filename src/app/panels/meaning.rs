@@ -36,13 +36,14 @@ use super::senses::{SensesUiState, senses_ui};
 #[derive(Default)]
 pub struct MeaningPanel {
     pub view: MeaningView,
-    /// How nearness is measured.
+    /// The measure of nearness.
     measure: Measure,
     question: Question,
     field: SentenceFieldState,
     senses: SensesUiState,
     models: TwoModelsUiState,
-    /// Whether there was a second sentence in the last frame, whether senses were shown, and another model was there.
+    /// Whether there was a second sentence in the last frame, and likewise a list of senses and another model. A new
+    /// one brings its view to the front.
     is_comparing: bool,
     has_senses: bool,
     has_models: bool,
@@ -52,7 +53,7 @@ pub struct MeaningPanel {
 #[derive(Default)]
 struct Question {
     text: String,
-    /// Its own words count as answers.
+    /// Whether the expression's own words count as answers.
     with_own: bool,
 }
 
@@ -138,7 +139,8 @@ impl Panel for MeaningPanel {
     fn restore(&mut self, saved: &SavedView) {
         if let Some(view) = saved.meaning {
             self.view = view;
-            // A comparison that was kept has not just begun; another model beside this one has.
+            // A restored second sentence or list of senses does not change the view, because it is not new; another
+            // model is always new.
             (self.is_comparing, self.has_senses) = (true, true);
         }
     }
@@ -159,8 +161,9 @@ impl MeaningPanel {
     }
 }
 
-/// Returns the words near the chosen one after the layer that the walk has passed last, with its number. After the last
-/// layer they are those of the contextual vectors, and this is none.
+/// Returns the index of the layer that the walk has passed last, and the words near the chosen one after it. Returns
+/// `None` before the end of the first layer, after the last layer, whose neighbours are those of the contextual
+/// vectors, and if no word is chosen.
 fn passed_neighbours(cx: &PanelContext) -> Option<(usize, Arc<LayerNeighbours>)> {
     let passed = cx.view.walk.passed_layers().map(|passed| passed as usize);
     let block = passed.filter(|passed| *passed < cx.view.walk.layers())?.checked_sub(1)?;
@@ -168,11 +171,11 @@ fn passed_neighbours(cx: &PanelContext) -> Option<(usize, Arc<LayerNeighbours>)>
     Some((block, cx.models.of_choice::<LayerNeighbours>(&(query, block))?))
 }
 
-/// Draws the field of an expression. Returns whether anything is asked.
+/// Draws the field of the expression. Returns whether it has any text.
 fn question_ui(ui: &mut Ui, question: &mut Question) -> bool {
     const NAME: &str = "Words near";
     const OWN: f32 = 100.0;
-    /// Letters that an expression may have.
+    /// The most letters that an expression may have.
     const LETTERS: usize = 500;
     ui.horizontal(|ui| {
         let width = (ui.available_width() - OWN).max(size::CHART_MIN);
@@ -207,8 +210,8 @@ fn answer_ui(ui: &mut Ui, answer: &NearExpression, measure: &mut Measure, view: 
     });
 }
 
-/// Draws the lists of the chosen word, by a measure of nearness. `behind` are those behind the layer that the walk has
-/// passed last, with its number.
+/// Draws the neighbours of the chosen word by a measure of nearness. `behind` has those after the layer that the walk
+/// has passed last, with the index of this layer.
 fn neighbours_ui(
     ui: &mut Ui,
     model: &NeighboursModel,
@@ -216,7 +219,7 @@ fn neighbours_ui(
     measure: &mut Measure,
     view: &mut PanelView,
 ) {
-    // The same words as in the sentence.
+    // The words are divided as in the sentence: into pieces, or not.
     let words = if view.highlight.pieces { &[][..] } else { &model.words[..] };
     let hint = "The words near this one";
     if words.is_empty() {
@@ -224,7 +227,7 @@ fn neighbours_ui(
     } else {
         choose_query_ui(ui, words.iter().map(|word| (word.first, &word.label)), hint, view.selection);
     }
-    // A word alone need not be chosen.
+    // The only word of a sentence need not be chosen.
     let chosen = view.selection.query.or((model.tokens.len() == 1).then_some(0));
     let Some((query, token)) = chosen.and_then(|query| Some((query, model.tokens.get(query)?))) else {
         ui.weak("Choose a word to see which words are near it before and after attention.");
@@ -270,7 +273,8 @@ fn measure_ui(ui: &mut Ui, measure: &mut Measure) {
     ui.add_space(size::GAP_TIGHT);
 }
 
-/// Draws a word with its measure as a bar. The number comes from a point of the stage, if there is one.
+/// Draws a neighbour with its measure as a bar. A click opens the provenance of the number if the neighbour is one of a
+/// point on the stage, `of`.
 fn row_ui(
     ui: &mut Ui,
     list: &str,
@@ -332,10 +336,10 @@ fn near_word_ui(ui: &mut Ui, rect: Rect, word: &NearWord, near: &[NearWord], mea
     });
 }
 
-/// The name of its field.
+/// The name of the field of the second sentence.
 pub const SECOND_SENTENCE: &str = "Second sentence";
 
-/// Begins or ends a comparison.
+/// Returns the command that begins a comparison with a second sentence, or ends the current one.
 pub fn toggle(sentences: &SentencesModel) -> Command {
     Command::Sentence(SentenceCommand::SetSecond(sentences.second.is_none().then(|| sentences.first_second())))
 }
@@ -404,7 +408,7 @@ fn second_ui(ui: &mut Ui, second: &str, sentences: &SentencesModel, state: &mut 
     commands
 }
 
-/// Draws the shared words, one of which is looked at.
+/// Draws the words that both sentences have; a click chooses one.
 fn pairs_ui(ui: &mut Ui, model: &CompareModel, chosen: &PairModel, selection: &mut Selection) {
     ScrollArea::horizontal().id_salt("pairs").show(ui, |ui| {
         ui.horizontal(|ui| {
@@ -421,7 +425,7 @@ fn pairs_ui(ui: &mut Ui, model: &CompareModel, chosen: &PairModel, selection: &m
     });
 }
 
-/// Before attention and after it.
+/// Draws the cosine and the distance of a pair, before and after attention.
 fn numbers_ui(ui: &mut Ui, pair: &PairModel) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let number =
@@ -444,7 +448,7 @@ fn numbers_ui(ui: &mut Ui, pair: &PairModel) {
     });
 }
 
-/// Draws the words near the one, beside those near the other.
+/// Draws the words near each of the two words, side by side.
 fn near_ui(ui: &mut Ui, pair: &PairModel, hover: &mut Hover) {
     ui.spacing_mut().item_spacing.y = 0.0;
     ui.columns(2, |columns| {
@@ -569,7 +573,7 @@ fn targets_ui(ui: &mut Ui, targets: &[String; 2], names: &[String; 2]) {
     });
 }
 
-/// Draws the answers of both at a word, and where each looks.
+/// Draws both models' answers at a word, and the word that gets most attention from it.
 fn word_ui(ui: &mut Ui, word: &WordOfBoth, names: &[String; 2]) {
     ui.label(RichText::new(format!("At {}", word.label)).font(theme::strong(size::BODY)));
     ui.columns(2, |columns| {
@@ -616,7 +620,7 @@ fn pictures_ui(ui: &mut Ui, side: &SideOfBoth, names: &[String; 2]) {
     });
 }
 
-/// Draws a map of all pairs of layers: the more similar, the darker.
+/// Draws a map of all pairs of layers: the more similar, the stronger the colour.
 fn similarity_ui(ui: &mut Ui, side: &SideOfBoth, names: &[String; 2], cursor: &mut (usize, usize)) {
     const SIDE: (f32, f32) = (12.0, 26.0);
     const GUTTER: f32 = 22.0;

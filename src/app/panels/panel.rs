@@ -9,24 +9,24 @@ use attune_view::view_model::Models;
 use attune_view::view_model::saved_view::SavedView;
 use egui::{Pos2, Rect, Ui, Vec2};
 
-/// A tab of the dock. It owns what it remembers.
+/// A tab of the dock. It owns the state that it keeps from frame to frame.
 pub trait Panel: Send + Sync {
-    /// Draws it. `None` while the models that it needs are not there yet.
+    /// Draws the panel. Returns `None` while the models that it needs do not exist yet.
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()>;
 
-    /// Returns whether it keeps a margin from the edges of its tab.
+    /// Returns whether the panel keeps a margin from the edges of its tab.
     fn has_margin(&self) -> bool {
         true
     }
 
-    /// Writes what is kept of it with the learner's work.
+    /// Writes the part of the panel's state that is saved with the learner's work.
     fn save(&self, _saved: &mut SavedView) {}
 
-    /// Takes back what was kept, which may be anything.
+    /// Restores the state that was saved, whose values are not checked.
     fn restore(&mut self, _saved: &SavedView) {}
 }
 
-/// A panel by its title.
+/// The identity of a panel: its title.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PanelId(pub &'static str);
 
@@ -35,13 +35,13 @@ impl PanelId {
         PanelId(name.title())
     }
 
-    /// Returns the title of its tab.
+    /// Returns the title of the panel's tab.
     pub fn title(self) -> &'static str {
         self.0
     }
 }
 
-/// A part of the window.
+/// A part of the window in which panels open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Region {
     Left,
@@ -50,13 +50,14 @@ pub enum Region {
     LowerRight,
 }
 
-/// Everything that a panel is given in one frame: models, the view that it may change, a place for its requests.
+/// Everything that a panel is given in one frame: the models, the view that it may change, and a place for its
+/// requests.
 pub struct PanelContext<'a> {
     pub models: &'a Models,
     pub view: PanelView<'a>,
     pub stage: &'a mut dyn StageUi,
     pub prose: &'a mut Prose,
-    /// The kernel has answered all that was asked of it: what the models show is what it has.
+    /// Whether the kernel has answered all commands, so that the models show its current state.
     pub is_answered: bool,
     pub requests: &'a mut Requests,
 }
@@ -72,34 +73,35 @@ pub struct Requests {
     pub actions: Vec<Action>,
 }
 
-/// The stage, as panels use it without knowing it.
+/// The interface to the stage for panels, which do not depend on its implementation.
 pub trait StageUi {
-    /// Draws it into its tab.
+    /// Draws the stage into its tab.
     fn stage_ui(&mut self, ui: &mut Ui, view: &mut PanelView);
 
-    /// Draws the sentence at the upper edge of the free area, for a stage that is drawn without it. Returns the rest of the area.
+    /// Draws the sentence at the upper edge of the free area, for a panel that shows it without the stage. Returns the
+    /// rest of the area.
     fn sentence_ui(&mut self, ui: &mut Ui, _view: &mut PanelView) -> Rect {
         ui.available_rect_before_wrap()
     }
 
-    /// Draws the steps of the walk, under what is walked through.
+    /// Draws the steps of the walk below the picture that they belong to.
     fn timeline_ui(&mut self, _ui: &mut Ui, _view: &mut PanelView) {}
 
-    /// Its camera; none where there is no scene.
+    /// Returns the stage's camera; `None` if there is no scene.
     fn camera(&mut self) -> Option<&mut dyn SceneCamera> {
         None
     }
 }
 
-/// One camera, for the stage and for every small picture of the same scene.
+/// A camera for the stage and for every small picture of the same scene.
 pub trait SceneCamera {
-    /// Projects points of the model into `rect`, from the side that the stage sees them from and so near that
-    /// a ball of radius `reach` around `middle` fills it; `None` behind the eye.
+    /// Returns the projection of the model's points into `rect`, seen from the same side as on the stage. A ball of
+    /// radius `reach` around `middle` fills `rect`. The projection returns `None` for points behind the eye.
     fn projection(&self, rect: Rect, middle: [f32; 3], reach: f32) -> Box<dyn Fn([f32; 3]) -> Option<Pos2> + '_>;
 
-    /// Turns it by a drag.
+    /// Turns the camera by a drag of the pointer.
     fn orbit(&mut self, drag: Vec2);
 
-    /// Brings the whole scene back.
+    /// Brings the whole scene back into view.
     fn home(&mut self);
 }

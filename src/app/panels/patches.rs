@@ -13,14 +13,15 @@ use egui::{
     Ui, WidgetInfo, WidgetType, pos2, vec2,
 };
 
-/// The side of a map, of which two fit into a panel of usual width.
+/// The side of a map in points. Two maps fit side by side into a panel of usual width.
 const SIDE: f32 = 124.0;
-/// How far a patch of the picture is covered that has no weight.
+/// The opacity of the cover over a patch of the picture that has no weight.
 const COVER: f32 = 0.9;
 
-/// Shows a map for each head of a layer that the panel shows, where the tokens are patches and one is chosen.
+/// Shows a map of the weights over all patches for each shown head of one layer, if the tokens are patches and one is
+/// chosen.
 pub fn patches_ui(ui: &mut Ui, models: &Models, chosen: &Chosen, query: Option<usize>) {
-    /// The most of the panel's height that the maps take; more of them scroll.
+    /// The largest share of the panel's height that the maps take; if they need more, they scroll.
     const HEIGHT_MAX: f32 = 0.5;
     let (Some(query), Some(model)) = (query, models.get::<AttentionMaps>()) else { return };
     let shown = shown(&model, chosen);
@@ -39,14 +40,14 @@ pub fn patches_ui(ui: &mut Ui, models: &Models, chosen: &Chosen, query: Option<u
     ui.add_space(size::GAP);
 }
 
-/// A picture on the graphics card, with its colours, by which another one is told apart.
+/// The texture of a picture on the graphics card, and the colours from which it was made.
 #[derive(Clone)]
 struct OnCard {
     colors: Arc<[[u8; 3]]>,
     texture: TextureHandle,
 }
 
-/// Returns the picture on the graphics card. It is put there once, in the place of the one before.
+/// Returns the texture of the picture. A new picture is uploaded once, and replaces the previous one.
 fn texture(ui: &Ui, picture: &PatchPicture) -> TextureHandle {
     let id = Id::new("patches");
     let known = ui.data(|data| data.get_temp::<OnCard>(id));
@@ -78,7 +79,7 @@ fn map_ui(ui: &mut Ui, head: &HeadMap, map: &PatchMap, picture: Option<&TextureH
         let full = map.largest.max(f32::MIN_POSITIVE);
         for (at, weight) in map.weights.iter().enumerate() {
             let share = weight / full;
-            // The picture is seen where the query looks.
+            // The cover is more transparent where the query looks, so that the picture shows through.
             let color = match picture {
                 Some(_) => palette.raised.gamma_multiply(COVER * (1.0 - share)),
                 None => palette.weight(head.own, share),

@@ -29,7 +29,7 @@ pub struct SensesUiState {
     written: Option<(Id, String)>,
     /// Whether cosines are shown minus the layer's baseline.
     over_baseline: bool,
-    /// Width and height of the part above the sentences.
+    /// The width of the panel and the height of the scores when they were last drawn; `None` if they were not.
     scores: Option<(f32, f32)>,
 }
 
@@ -167,7 +167,7 @@ fn sentence_id(index: usize) -> Id {
     Id::new(("sentence of the senses", index))
 }
 
-/// Shows a field for a text of the list. Returns the text if it was edited in this frame.
+/// Shows a field for a text of the list. Returns the response, and the text if it was edited in this frame.
 fn field_ui(
     ui: &mut Ui,
     id: Id,

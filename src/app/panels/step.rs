@@ -50,16 +50,16 @@ pub struct StepPanel {
     split: SplitUiState,
 }
 
-/// The state of the split of a score.
+/// The state of the sheet that splits a score into a sum of pairs.
 #[derive(Default)]
 struct SplitUiState {
     sheet: SheetUiState,
     work: Option<SplitWork>,
 }
 
-/// The split of a score that takes longer than a frame, on a thread.
+/// The computation of a split on a thread, for a score that takes longer than a frame.
 struct SplitWork {
-    /// The pass and the score that it is of.
+    /// The pass and the score that are split.
     of: Arc<SentenceSnapshot>,
     at: ShownScore,
     found: Arc<OnceLock<Option<Result<ScoreModel, String>>>>,
@@ -98,7 +98,7 @@ impl Panel for StepPanel {
                 let model = cx.models.of_choice::<FoldModel>(&cx.view.selection.head);
                 match (model, cx.stage.camera()) {
                     (Some(model), Some(camera)) => fold_ui(ui, &model, &mut cx.view, camera),
-                    // The first of the matrices are weights.
+                    // The matrices begin with weights, which a recording does not have.
                     _ if is_recorded(cx.models) => middle_ui(ui, |ui| _ = ui.weak(Needs::Model.words())),
                     _ => waiting_ui(ui, cx.models),
                 }
@@ -362,7 +362,8 @@ fn is_like(a: &NumberRow, b: &NumberRow) -> bool {
     a.columns == b.columns && a.values.len() == b.values.len()
 }
 
-/// Shows the heads; of many, those of the layer by their numbers, as the stage has the layers.
+/// Shows the heads to choose from. If there are many, only those of the chosen head's layer are shown, by their numbers
+/// in it.
 fn heads_ui(ui: &mut Ui, attention: &AttentionMaps, selection: &mut Selection) {
     /// The most heads that are all named; more would leave no room for the numbers.
     const NAMED_MAX: usize = 4;

@@ -29,7 +29,7 @@ use super::weights::ghost_mark;
 
 const SMALL_STEP: usize = 1;
 const LARGE_STEP: usize = 10;
-/// Steps a second to choose among.
+/// The paces to choose from, in steps per second; `None` for full speed.
 const PACES: [Pace; 5] = [None, Some(60), Some(20), Some(5), Some(1)];
 /// The slider's least learning rate; less can be typed.
 const LEARNING_RATE_LEAST: f64 = 1e-5;
@@ -47,7 +47,7 @@ pub struct TrainPanel {
     pub view: TrainView,
 
     curve: CurveUiState,
-    /// The pace of training.
+    /// The pace of training, in steps per second; `None` for full speed.
     pub pace: Pace,
 }
 
@@ -86,7 +86,7 @@ impl Panel for TrainPanel {
 
 fn training_ui(ui: &mut Ui, model: &TrainingModel, state: &mut TrainPanel) -> Vec<Command> {
     let palette = Palette::of(ui.visuals().dark_mode);
-    // What stands under the curve, so that it takes the rest.
+    // The height of the lines below the curve, in points; the curve takes the rest of the panel.
     const BELOW: f32 = 70.0;
     let mut commands = Vec::new();
     let height = ui.available_height();
@@ -106,7 +106,7 @@ fn training_ui(ui: &mut Ui, model: &TrainingModel, state: &mut TrainPanel) -> Ve
     commands
 }
 
-/// Returns the command of the play button in this stage of training.
+/// Returns the command of the play button; `None` before the model exists, and after training has finished or diverged.
 pub fn play_or_pause(training: &TrainingModel) -> Option<Command> {
     match training.stage {
         TrainingStage::Playing => Some(Command::Training(TrainingCommand::Pause)),
@@ -138,7 +138,7 @@ fn progress_ui(ui: &mut Ui, model: &TrainingModel, palette: &Palette) {
                 .on_hover_text("Mean cross-entropy of this step's batch before its update, in nats");
         }
         let ink = if model.stage == TrainingStage::Diverged { palette.error } else { palette.ink_soft };
-        // A look back has a line of its own.
+        // A look back at an earlier step has a line of its own instead.
         if model.shown.is_none() {
             ui.label(RichText::new(&model.status).color(ink));
         }
@@ -251,7 +251,7 @@ fn rate_ui(ui: &mut Ui, model: &TrainingModel) -> Option<Command> {
         .then_some(Command::Training(TrainingCommand::SetLearningRate(rate)))
 }
 
-/// Writes a learning rate with three significant digits.
+/// Returns a learning rate as text, with three significant digits.
 fn rate_text(rate: f64) -> String {
     const DIGITS: i32 = 2;
     if !(rate > 0.0 && rate.is_finite()) {
@@ -262,7 +262,7 @@ fn rate_text(rate: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// With Shift an arrow key looks the given number of steps further.
+/// The number of steps by which an arrow key with Shift moves the step that is shown.
 pub const FAR_STEPS: usize = 10;
 
 /// Name of the line at the loss of a model that guesses.
@@ -273,9 +273,9 @@ const GUESS: &str = "a random guess";
 pub enum Curve {
     #[default]
     Loss,
-    /// `‖g‖` of the whole gradient.
+    /// The norm `‖g‖` of the whole gradient.
     Gradient,
-    /// The gradient norm of one tensor, by its place.
+    /// The gradient norm of one tensor, by its index in the list of tensors.
     Tensor(usize),
 }
 
@@ -313,7 +313,7 @@ impl CurveUiState {
             return;
         }
         let scaled = |x: f32| if scale { f64::from(x).log10() } else { f64::from(x) };
-        // A step's own record, of its batch before the update, as the line above the curve has it.
+        // Each point is the record of a step, of its batch before the update, as in the line above the curve.
         let points =
             log.steps().zip(1..).map(|(record, step)| PlotPoint::new(f64::from(step), scaled(curve.of(&record))));
         // A norm of 0 has no logarithm.
@@ -381,7 +381,8 @@ fn chooser_ui(ui: &mut Ui, model: &TrainingModel, state: &mut CurveUiState) {
     checkbox_ui(ui, &mut state.log, "log").on_hover_text("Logarithmic scale");
 }
 
-/// Returns the step that the pointer or the arrow keys lead to; under the pointer, its number.
+/// Returns the command that shows the step to which the pointer or the arrow keys lead. A tooltip has the number and
+/// the value of the step under the pointer.
 fn look_along(
     ui: &Ui,
     response: &Response,
@@ -403,7 +404,8 @@ fn look_along(
     cursor(ui, response, (model.sought, model.step), FAR_STEPS, at).and_then(|step| look_at(model, step))
 }
 
-/// Returns the command that shows a step, if it is not in sight.
+/// Returns the command that shows a step, or the latest one if there is no such step yet; `None` if it is shown
+/// already.
 pub fn look_at(model: &TrainingModel, step: usize) -> Option<Command> {
     let step = step.min(model.step);
     match step {
@@ -413,7 +415,7 @@ pub fn look_at(model: &TrainingModel, step: usize) -> Option<Command> {
     }
 }
 
-/// Returns a loss, with as many decimals as tell it from its neighbours.
+/// Returns the label of a grid mark, with enough decimals to distinguish it from its neighbours.
 fn loss_text(mark: GridMark, log: bool) -> String {
     match log {
         true => {
@@ -430,7 +432,7 @@ fn retrain_ui(ui: &mut Ui, model: &RetrainModel, highlight: &mut Highlight) -> V
     let mut commands = Vec::new();
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
         let (switches, sliders): (Vec<_>, Vec<_>) = model.sliders.iter().partition(|slider| slider.switch().is_some());
-        // One below the other: in a row, the words of a box break where the panel ends.
+        // The switches are one below the other, because in a row their words would break at the panel's edge.
         commands.extend(switches.into_iter().filter_map(|switch| lesson_switch_ui(ui, switch)));
         commands.extend(sliders.into_iter().filter_map(|slider| slider_ui(ui, slider, palette)));
         ui.add_space(size::GAP_TIGHT);
@@ -458,7 +460,7 @@ fn retrain_ui(ui: &mut Ui, model: &RetrainModel, highlight: &mut Highlight) -> V
     commands
 }
 
-/// The bar's place stays while nothing is under way, so that nothing jumps.
+/// Draws the progress of retraining as a bar, whose place is kept while nothing is under way, so that nothing jumps.
 fn retrain_progress_ui(ui: &mut Ui, model: &RetrainModel, palette: &Palette) {
     match &model.under_way {
         Some((share, _)) => {
@@ -498,7 +500,7 @@ fn slider_ui(ui: &mut Ui, slider: &SliderModel, palette: &Palette) -> Option<Com
     Some(Command::Retrain(Box::new(chosen.recipe.clone())))
 }
 
-/// Draws a switch of the lesson, with which it trains again.
+/// Draws a switch of the lesson. Returns the command that retrains the models if it was switched.
 fn lesson_switch_ui(ui: &mut Ui, switch: &SliderModel) -> Option<Command> {
     let (offer, name) = (&switch.offer, switch.switch()?);
     let is_on = offer.choices.get(offer.at)?.recipe.switches.contains(name);
@@ -512,7 +514,7 @@ fn lesson_switch_ui(ui: &mut Ui, switch: &SliderModel) -> Option<Command> {
     Some(Command::Retrain(Box::new(chosen.recipe.clone())))
 }
 
-/// Returns the place of the mark, from -1 to 1.
+/// Returns the place of the lesson's own choice along a slider, from -1 to 1.
 fn place(own: usize, last: usize) -> f32 {
     own as f32 / last.max(1) as f32 * 2.0 - 1.0
 }
@@ -524,7 +526,7 @@ pub struct RetrainModel {
     pub told: String,
     pub is_own: bool,
     pub has_ghosts: bool,
-    /// While it trains: how far, from 0 to 1, and what it does.
+    /// The progress of retraining from 0 to 1, and what is trained; `None` while nothing is.
     pub under_way: Option<(f32, String)>,
     /// The lesson and recipe from which the sliders were made.
     made_of: (Arc<Lesson>, Arc<Recipe>),
@@ -538,7 +540,7 @@ pub struct SliderModel {
 }
 
 impl SliderModel {
-    /// Returns the name of the lesson's switch that it is, if it is one.
+    /// Returns the name of the lesson's switch that this slider stands for; `None` if it is no switch.
     fn switch(&self) -> Option<&str> {
         match &self.offer.knob {
             Knob::Switch(name) => Some(name),
@@ -556,11 +558,12 @@ impl Model for RetrainModel {
 }
 
 impl RetrainModel {
-    /// `before` is the last one: its sliders are kept while nothing moves them. `None` until there is a model.
+    /// Returns the model of the panel; `None` until there is a trained model. The sliders of `before`, the last such
+    /// model, are kept while nothing moves them.
     pub fn of(snapshot: &Snapshot, before: Option<&RetrainModel>) -> Option<Self> {
         let model = snapshot.model.as_ref()?;
         let under_way = snapshot.retraining.as_ref();
-        // A slider is where it was dragged to, whatever is shown yet.
+        // A slider stays where it was dragged to, even while the models are still the old ones.
         let recipe = under_way.map_or(&model.recipe, |under_way| &under_way.recipe);
         let is_same =
             |before: &&RetrainModel| Arc::ptr_eq(&before.made_of.0, &snapshot.lesson) && before.made_of.1 == *recipe;
@@ -594,7 +597,8 @@ impl RetrainModel {
     }
 }
 
-/// Epochs and steps take about as long, so each is a half.
+/// Returns the progress from 0 to 1, and what is trained. The epochs and the steps count half each, because they take
+/// about as long.
 fn progress(under_way: &RetrainingSnapshot) -> (f32, String) {
     let RetrainingSnapshot { embedding, steps, .. } = under_way;
     let share = |done: usize, of: usize| if of == 0 { 1.0 } else { done as f32 / of as f32 };

@@ -21,7 +21,7 @@ use egui::{
 
 use super::panel::{Panel, PanelContext};
 
-/// Speed of a number under a drag, in units a point.
+/// The change of a number per point of a drag.
 const DRAG_SPEED: f64 = 0.01;
 const DECIMALS: usize = 3;
 
@@ -40,7 +40,8 @@ pub struct WeightsPanel {
     pub tools: ToolsUiState,
     /// Whether the map shows by its brightness what each entry does to the chosen word.
     pub shows_effects: bool,
-    /// When a link led to the entry: it is brought into sight and flashes.
+    /// The time in seconds at which a link led to the entry, which is then scrolled into view and flashes; `None`
+    /// otherwise.
     pub flash: Option<f64>,
 }
 
@@ -93,7 +94,7 @@ fn weights_ui(
     state.tensor = tensor.id;
     state.entry = (state.entry.0.min(tensor.rows.saturating_sub(1)), state.entry.1.min(tensor.cols.saturating_sub(1)));
     commands.extend(resets_ui(ui, model, tensor, state));
-    // Differences from other weights have the map for themselves.
+    // A map of differences from other weights shows no effects.
     let effects = effects.filter(|_| model.comparison.is_none()).map(|effects| effects.of_tensor(tensor.id));
     match state.view {
         WeightsView::Map => {
@@ -115,9 +116,10 @@ fn weights_ui(
     commands
 }
 
-/// A button for each tensor; of many, those of one block, which a list chooses.
+/// Draws a button for each tensor. If there are many, only those of one block have buttons, and a list chooses the
+/// block.
 fn tensors_ui(ui: &mut Ui, model: &WeightsModel, state: &mut WeightsPanel) {
-    /// Two rows of buttons; with more, the map below would have no room.
+    /// The most buttons, which take two rows; with more, the map below would have no room.
     const BUTTONS: usize = 14;
     let groups = model.groups();
     let is_of = |group: &TensorGroup| group.tensors.iter().any(|tensor| tensor.id == state.tensor);
@@ -131,7 +133,7 @@ fn tensors_ui(ui: &mut Ui, model: &WeightsModel, state: &mut WeightsPanel) {
         let list = ComboBox::from_id_salt("block").selected_text(title).show_ui(ui, |ui| {
             for (index, group) in groups.iter().enumerate() {
                 if ui.selectable_label(index == shown, &group.title).clicked() {
-                    // The same matrix of another block, where it has one.
+                    // The other block shows the same matrix, if it has one.
                     let same = group.tensors.iter().find(|tensor| tensor.id.name == state.tensor.name);
                     state.tensor = same.unwrap_or(&group.tensors[0]).id;
                 }
@@ -249,7 +251,7 @@ fn value_ui(ui: &mut Ui, tensor: &TensorModel, row: usize, col: usize) -> Option
     }))
 }
 
-/// A field shows a few decimals and reads all of its text when it is left: what was not retyped stays exactly as it
+/// Draws the field of a number. It shows a few decimals, but a value whose text was not changed stays exactly as it
 /// was.
 fn field_ui(ui: &mut Ui, value: &mut f32) {
     let exact = f64::from(*value);
@@ -259,12 +261,12 @@ fn field_ui(ui: &mut Ui, value: &mut f32) {
     hint(ui.add(number), "Drag, or click and type");
 }
 
-/// Returns a number as people type it; egui writes a minus that Rust does not read.
+/// Parses a number as people type it, with blanks and with the minus sign that egui writes; `None` if it is no number.
 fn typed(text: &str) -> Option<f64> {
     text.split_whitespace().collect::<String>().replace('−', "-").parse().ok()
 }
 
-/// `share` in [-1, 1] along the slider.
+/// Draws a mark at the lower edge of a slider, at `share` of its range from -1 to 1.
 pub(super) fn ghost_mark(ui: &Ui, rect: egui::Rect, share: f32, palette: &Palette) {
     let handle = rect.height() / 2.0;
     let run = rect.shrink2(egui::vec2(handle, 0.0));
@@ -273,15 +275,15 @@ pub(super) fn ghost_mark(ui: &Ui, rect: egui::Rect, share: f32, palette: &Palett
     ui.painter().vline(x, egui::Rangef::new(rect.bottom() - size::GAP_TIGHT, rect.bottom() + size::HAIRLINE), mark);
 }
 
-/// A slider reaches a little beyond the largest entry, as training left the tensor, so that it does not move under the
-/// hand.
+/// Returns the end of a slider's range, a little beyond the largest entry. It is taken from the tensor as training left
+/// it, so that the range does not change during a drag.
 fn reach(tensor: &TensorModel) -> f32 {
     const LEAST: f32 = 2.0;
     const BEYOND: f32 = 1.5;
     (tensor.largest() * BEYOND).max(LEAST).ceil()
 }
 
-/// Room for the numbers of rows, left, and of columns, above.
+/// The room for the numbers of rows on the left, and of columns above, in points.
 const MARGINS: egui::Vec2 = egui::Vec2::new(20.0, 16.0);
 
 /// Draws the numbers of rows and columns, as many as there is room for, and always those of the selected entry.
@@ -289,7 +291,7 @@ fn numbers_ui(ui: &Ui, heat: &Heat, (row, col): (usize, usize), palette: &Palett
     const ROOM: egui::Vec2 = egui::Vec2::new(20.0, 14.0);
     let every = |room: f32, cell: f32| [1, 2, 5, 10].into_iter().find(|step| *step as f32 * cell >= room).unwrap_or(20);
     let shown = |count: usize, step: usize, chosen: usize| {
-        // One beside the chosen one would touch it.
+        // A number beside the chosen one would touch it.
         let is_free =
             move |at: &usize| *at == chosen || (at.is_multiple_of(step) && at.abs_diff(chosen) >= step.div_ceil(2));
         (0..count).filter(is_free)
@@ -370,9 +372,9 @@ fn map_ui(
         if !paints {
             ask_on(&response, Entry::parameter(tensor.id, row, col), trail);
         }
-        // The way of the brush is not written over.
+        // There is no tooltip during a stroke of the brush, because it would cover the brush's path.
         if !response.is_pointer_button_down_on() {
-            // Beside the map, so that no entry is hidden.
+            // The tooltip is beside the map, so that it hides no entry.
             response.on_hover_ui(|ui| entry_tip_ui(ui, tensor, (row, col), paints));
         }
         command
@@ -380,9 +382,9 @@ fn map_ui(
     scrolled.inner
 }
 
-/// A frame around the entry that a link led to, which closes in on it; with motion reduced it stands still.
+/// Draws a frame that closes in on the entry to which a link led; with reduced motion it stands still.
 fn flash_ui(ui: &Ui, entry: egui::Rect, since: &mut Option<f64>, palette: &Palette) {
-    /// Seconds, and the distance from which it comes.
+    /// The duration of the frame in seconds, and the distance in points from which it closes in.
     const LASTS: f64 = 1.6;
     const FROM: f32 = 24.0;
     let Some(begun) = *since else { return };
@@ -418,8 +420,8 @@ fn entry_tip_ui(ui: &mut Ui, tensor: &TensorModel, (row, col): (usize, usize), p
     }
 }
 
-/// Draws the values, or, where they are compared, the differences. With effects, the colour is that of the value's sign,
-/// and the brightness shows the effect.
+/// Draws the values, or the differences if the weights are compared. With effects, the colour is that of the value's
+/// sign, and the brightness shows the effect.
 fn paint_map(ui: &Ui, tensor: &TensorModel, effects: Option<&TensorEffects>, heat: &Heat, palette: &Palette) {
     let shown = |row: usize| tensor.difference_row(row).unwrap_or_else(|| tensor.row(row));
     let scale = tensor.largest_shown().max(f32::MIN_POSITIVE);
@@ -466,7 +468,7 @@ fn list_ui(ui: &mut Ui, tensor: &TensorModel, trail: &mut Trail) -> Option<Comma
 /// Effect of the pointer on the map.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tool {
-    /// Selects an entry.
+    /// The tool that selects an entry.
     #[default]
     Pick,
     Paint,
@@ -475,12 +477,12 @@ pub enum Tool {
 
 pub struct ToolsUiState {
     pub tool: Tool,
-    /// The brush adds its value rather than setting it.
+    /// Whether the brush adds its value instead of setting it.
     adds: bool,
     value: f32,
     scale: f32,
     draw: u64,
-    /// The step that is compared with, where one is.
+    /// The training step with which the weights are compared, if they are.
     step: usize,
     stroke: Stroke,
 }
@@ -520,7 +522,7 @@ fn tools_ui(ui: &mut Ui, model: &WeightsModel, panel: &mut WeightsPanel) -> Opti
             ),
             (Tool::Shake, "Shake", "Adds a little random noise to the whole tensor"),
         ];
-        // One tool is enough for most; the others wait in a menu, which says when one of them is in use.
+        // The tools are in a menu, because most learners need only one; its label says when another one is in use.
         let words = match state.tool {
             Tool::Pick => "Tools",
             Tool::Paint => "Tool: Paint",
@@ -570,7 +572,7 @@ fn compare_ui(ui: &mut Ui, model: &WeightsModel, state: &mut ToolsUiState) -> Op
     (wanted != with).then_some(Command::Training(TrainingCommand::Compare(wanted)))
 }
 
-/// Settings of the selected tool; `None` where it has a line of its own.
+/// Draws the settings of the selected tool; those of picking have a line of their own. Returns the requested command.
 fn tool_ui(ui: &mut Ui, tensor: &TensorModel, state: &mut ToolsUiState) -> Option<Command> {
     match state.tool {
         Tool::Pick => None,
@@ -627,7 +629,8 @@ fn norms_ui(ui: &mut Ui, tensor: &TensorModel, comparison: &ComparisonModel) {
         .on_hover_text("L2 norm of the difference. The map shows the difference, entry by entry.");
 }
 
-/// Returns the entries over which the brush has moved since the last frame.
+/// Returns the command that paints the entries over which the brush has moved since the last frame, without those that
+/// this stroke has painted already.
 pub fn painted(
     ui: &Ui,
     response: &Response,
@@ -641,7 +644,7 @@ pub fn painted(
     }
     let frame = ui.ctx().cumulative_frame_nr();
     let stroke = &mut state.stroke;
-    // The pass may run twice in a frame: the second one finds the stroke begun.
+    // This may run twice in a frame; the second run must not begin another stroke.
     if stroke.last.is_none() && stroke.number != frame {
         *stroke = Stroke { number: frame, ..Stroke::default() };
     }

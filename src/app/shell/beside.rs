@@ -74,7 +74,8 @@ pub fn end_beside(world: &mut World) {
     (models.beside, models.spaces) = (None, None);
 }
 
-/// Reads another model for comparison; if it cannot be read, the last one stays.
+/// Opens another model or, beside an open file of vectors, another file of vectors for comparison. If it cannot be
+/// read, the last one stays.
 pub fn open_beside(world: &mut World, path: &Path) {
     if is_second_space(world, path) {
         return open_space(world, path.to_owned());

@@ -257,7 +257,7 @@ pub fn receive(mut page: ResMut<CoursePage>) {
 /// The information on the page in addition to the course.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HomeFrame {
-    /// The title of the lesson that is open behind the page.
+    /// The title of the lesson that is open behind the page; `None` if none is open.
     pub behind: Option<String>,
     /// The number of lessons that the last reset affected, if it can be undone.
     pub reset: Option<usize>,
@@ -273,9 +273,9 @@ pub struct HomeUiState {
     asks_reset: bool,
     /// Whether the page shows what is due for review in place of the lessons.
     pub shows_review: bool,
-    /// The time at which the animation began.
+    /// The time in seconds at which the animation began; `None` before it begins.
     pub(super) split_since: Option<f64>,
-    /// Whether the pointer was over the animation since then.
+    /// Whether the pointer has been over the animation since it began.
     pub(super) is_pointed: bool,
 }
 
@@ -572,7 +572,8 @@ fn foot_ui(ui: &Ui, row: &HomeRow, inner: Rect, palette: &Palette) {
     }
 }
 
-/// Returns a text on the progress in a lesson that was begun, and its colour.
+/// Returns a text on the progress in a lesson that was begun, and its colour; `None` for a lesson that is new, broken
+/// or without tasks.
 fn progress(row: &HomeRow, palette: &Palette) -> Option<(String, Color32)> {
     match row.state {
         _ if row.tasks.of == 0 => None,
@@ -733,7 +734,7 @@ pub fn say(world: &mut World, fault: String) {
     world.resource_mut::<CoursePage>().frame.fault = Some(fault);
 }
 
-/// Resets every lesson of the course, or undoes the reset.
+/// Resets every lesson of the course or, if `forward` is false, undoes the last reset.
 pub fn reset(world: &mut World, forward: bool) {
     let Some(home) = world.resource::<Setup>().home.clone() else { return };
     if let Some(why) = unsaved(world) {
@@ -742,7 +743,7 @@ pub fn reset(world: &mut World, forward: bool) {
             format!("The course was not reset, because the work on the open lesson cannot be saved yet: {why}"),
         );
     }
-    // The open lesson may be among them.
+    // The open lesson may be one of those that are reset.
     close(world);
     name_window(world, None);
     let mut page = world.resource_mut::<CoursePage>();

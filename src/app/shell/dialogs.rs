@@ -37,7 +37,7 @@ pub struct HandInUiState {
 }
 
 impl HandInUiState {
-    /// Returns the requested file.
+    /// Returns the choice of a file to hand in, with the name and the minutes if they were given.
     pub fn choice(&self) -> WorkChoice {
         let name = self.name.trim();
         WorkChoice::HandIn {
@@ -107,7 +107,7 @@ pub fn share_ui(ctx: &Context, is_open: &mut bool) -> Option<Action> {
     (end == Some(End::GoesOn)).then_some(Action::ChooseFile(FilePurpose::Work(WorkChoice::Share)))
 }
 
-/// How a dialog ends.
+/// The way in which a dialog ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     GoesOn,
@@ -409,7 +409,7 @@ fn quiet(folder: &Path, title: &str) -> FileDialog {
 
 fn labels() -> FileDialogLabels {
     let mut labels = FileDialogLabels::default();
-    // Each label begins with a symbol and blanks.
+    // Each label begins with a symbol and blanks, which are removed.
     for label in [
         &mut labels.open_button,
         &mut labels.save_button,

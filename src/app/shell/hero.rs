@@ -72,7 +72,7 @@ fn split_ui(ui: &Ui, split: &Sketch, rect: Rect, is_pointed: bool, state: &mut H
 
 fn words_ui(ui: &mut Ui, model: &HomeModel, state: &mut HomeUiState) -> Option<Action> {
     let palette = Palette::of(ui.visuals().dark_mode);
-    // A click on the words is one on the picture.
+    // The words cannot be selected, so that a click on them is one on the picture.
     let title = RichText::new("Learn self-attention by running it").font(theme::strong(size::TITLE));
     ui.add(Label::new(title).selectable(false));
     ui.add_space(size::GAP_TIGHT);

@@ -87,7 +87,7 @@ pub fn choose_file(world: &mut World, purpose: FilePurpose) {
     }
 }
 
-/// Uses the file that was chosen.
+/// Opens, reads or writes the file that was chosen, as its purpose says.
 pub fn use_file(world: &mut World, purpose: FilePurpose, file: PathBuf) {
     // Only one export runs at a time.
     if purpose.is_export() && world.resource::<WindowState>().is_exporting() {
@@ -113,7 +113,7 @@ pub fn use_file(world: &mut World, purpose: FilePurpose, file: PathBuf) {
     }
 }
 
-/// Returns the file that was opened, beside which exports are proposed.
+/// Returns the file that was opened, beside which exports are proposed; `None` if no lesson is open.
 fn opened_path(world: &World) -> Option<PathBuf> {
     world.get_resource::<Session>().map(|session| session.opened().to_owned())
 }
@@ -152,13 +152,13 @@ fn write_lesson(world: &mut World, to: &Path, is_copy: bool) {
     }
 }
 
-/// Returns the snapshot to export, and the lesson's file.
+/// Returns the snapshot to export, and the lesson's file; `None` if no lesson is open.
 fn shown(world: &World) -> Option<(Arc<Snapshot>, PathBuf)> {
     let snapshot = world.resource::<LatestModels>().snapshot()?.clone();
     Some((snapshot, world.get_resource::<Session>()?.path().to_owned()))
 }
 
-/// Shows that an export is being written.
+/// Keeps the job of an export, and shows that it is being written.
 fn begin(world: &mut World, job: Export) {
     let Progress { done, of } = job.progress();
     world.resource_mut::<WindowState>().export = ExportModel::Writing { done, of };
@@ -193,7 +193,7 @@ fn export_found(world: &mut World, format: VectorFormat, file: PathBuf) {
     begin(world, job);
 }
 
-/// Starts writing the current work.
+/// Starts writing the current work to a file, to be handed in or shared.
 fn save_work(world: &mut World, choice: WorkChoice, file: PathBuf) {
     let Some((snapshot, lesson)) = shown(world) else { return };
     let model = snapshot.model.as_ref().and_then(|model| model.pretrained.as_ref());
@@ -286,12 +286,12 @@ fn record(world: &mut World, file: PathBuf) {
     begin(world, job);
 }
 
-/// Returns the list of senses that is shown.
+/// Returns the list of senses; `None` if there is no model.
 fn senses(world: &World) -> Option<Arc<SenseList>> {
     Some(world.resource::<LatestModels>().snapshot()?.model.as_ref()?.senses.list.clone())
 }
 
-/// Reads the sentences of a list from a file.
+/// Replaces the sentences of the list of senses by those of a file.
 fn import_senses(world: &mut World, file: &Path) {
     let Some(list) = senses(world) else { return };
     let read = export::work_file::read_senses(file).map(|sentences| {

@@ -77,7 +77,8 @@ fn add_clipboard(events: &mut Vec<Event>, mut paste: impl FnMut() -> Option<Stri
     *events = all;
 }
 
-/// Returns each key that is not a modifier.
+/// Returns each key that is not a modifier, with the modifiers that were held at that moment. `held` is kept from frame
+/// to frame.
 fn walk<'a>(messages: impl Iterator<Item = &'a KeyboardInput>, held: &mut Modifiers) -> Vec<Typed> {
     let mut typed = Vec::new();
     for message in messages {

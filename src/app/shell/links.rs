@@ -119,7 +119,8 @@ fn lesson_beside(world: &World, id: &str) -> Option<PathBuf> {
     Some(lessons::list(folder).into_iter().find(|file| file.id() == id)?.path)
 }
 
-/// Returns the file of a built-in lesson; files are named after their lessons.
+/// Returns the file of a built-in lesson, after writing the built-in lessons to the home folder; `None` if there is no
+/// such lesson or no home folder.
 fn lesson_of_program(world: &World, id: &str) -> Option<PathBuf> {
     let home = world.resource::<Setup>().home.as_ref().filter(|_| built_in::has(id))?;
     let folder = built_in::put_into(&home.built_in()).ok()?;

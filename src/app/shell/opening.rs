@@ -148,7 +148,8 @@ pub fn open_shared(world: &mut World) {
     }
 }
 
-/// Shows another lesson, once the work on the open one is saved.
+/// Closes the open lesson and shows another one. If the work on the open one cannot be saved, it stays open, and the
+/// course page says why.
 fn show(world: &mut World, opening: impl FnOnce() -> Opening) {
     if let Some(why) = unsaved(world) {
         let why = format!("No other lesson was opened, because the work on this one cannot be saved yet: {why}");
@@ -165,7 +166,7 @@ fn show(world: &mut World, opening: impl FnOnce() -> Opening) {
 pub enum OpeningPhase {
     #[default]
     Closed,
-    /// The picture is highlighted, and waits for the model.
+    /// A highlighted picture that waits for the model.
     Waits,
     Done,
 }

@@ -186,7 +186,7 @@ fn perform_row(world: &mut World, pressed: Pressed<WindowAction>) {
 }
 
 /// Takes a step on the walk. If no word attends to another, there are no steps, and the points move from static to
-/// contextual.
+/// contextual, or back.
 fn step_on(world: &mut World) {
     let attention = world.resource::<LatestModels>().get::<AttentionMaps>();
     let walk = &mut world.resource_mut::<ViewState>().walk;

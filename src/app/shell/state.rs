@@ -25,9 +25,9 @@ pub struct WindowState {
     pub asked: Vec<Action>,
     pub is_key_sheet_open: bool,
     pub files: FilesUiState,
-    /// The options of the picture that is being chosen.
+    /// The options of the picture that is being chosen; `None` while the dialog is closed.
     pub picture: Option<PictureChoice>,
-    /// The dialog for handing in work.
+    /// The dialog for handing in work; `None` while it is closed.
     pub hand_in: Option<HandInUiState>,
     /// Whether the dialog that explains sharing is open.
     pub is_sharing: bool,
@@ -75,7 +75,7 @@ pub struct Jobs {
     pub awaited: Option<PathBuf>,
 }
 
-/// Shows the result of work on a file.
+/// Shows the result of an action with a file: what was done, or why it failed.
 pub fn say(world: &mut World, told: Result<String, String>) {
     world.resource_mut::<WindowState>().export = ExportModel::Said(told);
 }

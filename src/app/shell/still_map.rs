@@ -171,7 +171,7 @@ fn draw(space: &StaticSpace, done: &AtomicUsize) -> Result<StillModel, String> {
     Ok(StillModel::of(space, &pool.install(|| fit(space, done))))
 }
 
-/// Returns two coordinates for each word.
+/// Returns the two coordinates of each word, one word after another.
 fn fit(space: &StaticSpace, done: &AtomicUsize) -> Vec<f32> {
     let vectors = space.vectors.widened();
     let rows: Vec<&[f32]> = (0..vectors.rows()).map(|row| vectors.row(row)).collect();

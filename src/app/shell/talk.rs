@@ -40,7 +40,7 @@ const OVERLAP: f32 = 22.0;
 
 /// A presentation in progress.
 pub struct Presentation {
-    /// The copy of the lesson on which it runs.
+    /// The copy of the lesson on which the presentation runs.
     lesson: Arc<Lesson>,
     cell: CellId,
     part: usize,
@@ -49,7 +49,7 @@ pub struct Presentation {
     /// The stage cell that was shown last, and the stop of its walk.
     pub staged: Option<(CellId, Option<Stop>)>,
     scroll: Scroll,
-    /// The state of its cells' editors and outputs.
+    /// The state of the editors and outputs of the cells on the slides.
     notebook: NotebookPanel,
     pub before: Before,
 }
@@ -66,7 +66,7 @@ pub struct Before {
 /// The scroll position of a slide.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Scroll {
-    /// The position requested by a key.
+    /// The scroll position that a key has requested, until it is set.
     to: Option<f32>,
     above: f32,
     below: f32,
@@ -112,7 +112,7 @@ impl Presentation {
         slides.index(&self.cell, self.part).unwrap_or(0)
     }
 
-    /// Returns the present slide if it has changed since the last call.
+    /// Returns the current slide if it has changed since the last call, and `None` otherwise.
     pub fn come_to<'a>(&mut self, slides: &'a SlidesModel) -> Option<&'a Slide> {
         let slide = slides.0.get(self.index(slides))?;
         let here = (slide.cell.clone(), slide.part);

@@ -51,7 +51,7 @@ pub struct Screen<'w> {
     state: ResMut<'w, WindowState>,
 }
 
-/// Draws the window.
+/// Handles the keys of the open page, and draws the whole window.
 pub fn draw(
     mut contexts: EguiContexts,
     mut screen: Screen,
@@ -213,7 +213,7 @@ impl Screen<'_> {
     }
 }
 
-/// Returns a file that was dropped on the window.
+/// Returns the first file that was dropped on the window in this frame; `None` if there is none.
 fn dropped(ctx: &Context) -> Option<PathBuf> {
     ctx.input(|input| input.raw.dropped_files.first().map(|file| file.path().to_owned()))
 }

@@ -52,7 +52,7 @@ pub struct WindowOptions {
     pub beside: Option<Beside>,
     /// The seed that replaces a lesson's own.
     pub seed: Option<u64>,
-    /// The inner size, in pixels.
+    /// The inner size, in pixels; `None` for the last one, or the default.
     pub size: Option<(u32, u32)>,
     /// The theme; `None` for the last one, or the system's.
     pub dark: Option<bool>,
@@ -220,14 +220,15 @@ pub fn close(world: &mut World) {
     world.resource_mut::<CoursePage>().close();
 }
 
-/// Returns the reason not to close yet, which is work that would be lost.
+/// Returns the reason not to close yet: work that would be lost, or an export that is being written. `None` if the
+/// window can close.
 fn obstacle(world: &mut World) -> Option<String> {
     let unsaved = unsaved(world).map(|why| format!("Your last changes are not saved: {why}."));
     let is_exporting = world.resource::<WindowState>().is_exporting();
     unsaved.or_else(|| is_exporting.then(|| "An export is being written.".to_owned()))
 }
 
-/// Saves the work after the graphics device was lost.
+/// Saves the work after a drawing error. Returns a sentence about the result; `None` if there is no work.
 fn rescue(world: &mut World) -> Option<String> {
     let why = unsaved(world).map(|why| format!("your last changes are not saved: {why}"));
     // An idle window would wait for an event before its next frame.

@@ -42,7 +42,7 @@ pub struct Place {
     pub is_over_picture: bool,
 }
 
-/// The widths that the bar needs.
+/// The widths that the bar needs, and the height of the fault of its search text.
 pub struct BarWidths {
     /// The width without which a button would be cut off.
     least: f32,
@@ -129,7 +129,7 @@ pub fn bar_ui(
         if toggle(ui, view.highlight.draws_lasso, lasso.text, lasso.text).on_hover_text(lasso.hint()).clicked() {
             view.highlight.draws_lasso ^= true;
         }
-        // In less width, the menus give way to the open search field.
+        // If they do not fit beside the open search field, the menus are left out.
         let features = emphasis.by_feature.features.as_ref();
         if let Some(features) = features.filter(|_| !is_open || inner.width() >= WIDE) {
             features_ui(ui, features, model, view.highlight);
@@ -212,7 +212,7 @@ fn choice_ui(ui: &mut Ui, plain: &str, features: impl Iterator<Item = Feature>, 
 
 fn search_ui(ui: &mut Ui, model: &StageModel, emphasis: &Emphasis, rig: &mut CameraRig, view: &mut PanelView) {
     let room = ui.available_width() - BESIDE;
-    // In less width, the count is left out: the picture shows what was found.
+    // If there is too little room, the count is left out, because the picture shows what was found.
     let with_count = room - COUNT >= size::SEARCH_MIN;
     let width = (if with_count { room - COUNT } else { room }).clamp(size::SEARCH_MIN, size::SEARCH);
     let field = field_ui(ui, width, view.highlight);
@@ -284,7 +284,8 @@ fn field_ui(ui: &mut Ui, width: f32, highlight: &mut Highlight) -> Response {
     response.on_hover_text(search.hint())
 }
 
-/// Returns the number of matches in words, or the place of the match that the camera is at.
+/// Returns the number of matches in words, or the place of the match that the camera is at. The text is empty if the
+/// pattern is invalid.
 pub fn count(found: &SearchResult, looked_at: Option<usize>) -> String {
     match (found, looked_at) {
         (Err(_), _) => String::new(),
@@ -308,7 +309,7 @@ fn toggle(ui: &mut Ui, is_on: bool, sign: &str, name: &str) -> Response {
     response
 }
 
-/// Gives a control whose label is a sign a name in words, for screen readers.
+/// Gives a name in words to a control whose label is a sign, for screen readers.
 fn named(response: Response, name: &str) -> Response {
     let enabled = response.enabled();
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, enabled, name));
@@ -393,8 +394,8 @@ fn clear(ctx: &Context, view: &mut PanelView) {
     }
 }
 
-/// Takes the keyboard away from the stage in `area` when the pointer is pressed elsewhere, even on something that takes
-/// no keyboard.
+/// Takes the keyboard away from the stage and the sentence in `area` when the pointer is pressed elsewhere, even on
+/// something that takes no keyboard.
 pub fn leave(ctx: &Context, area: Rect) {
     let pressed = ctx.input(|input| input.pointer.any_pressed().then(|| input.pointer.interact_pos()).flatten());
     if pressed.is_some_and(|at| !area.contains(at)) {

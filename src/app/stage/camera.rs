@@ -33,7 +33,7 @@ const TILTED: f32 = 200.0;
 pub struct CameraRig {
     pub pose: Pose,
     ease: Option<Glide<Pose>>,
-    /// Seconds since the camera began to sway.
+    /// The seconds since the camera began to sway; `None` if it does not sway.
     swaying: Option<f32>,
     /// The points that home shows.
     content: Content,
@@ -82,7 +82,7 @@ impl CameraRig {
         &mut self.pose
     }
 
-    /// Returns the pose at the end of the transition, or else the present pose.
+    /// Returns the pose at the end of the transition, or the current pose if there is none.
     fn goal(&self) -> Pose {
         self.ease.map_or(self.pose, |ease| ease.to)
     }
@@ -193,7 +193,8 @@ impl CameraRig {
         })
     }
 
-    /// Moves to a saved pose at once, with its values clamped to the camera's limits.
+    /// Moves to a saved pose at once, with its values clamped to the camera's limits. A pose with a value that is not
+    /// finite is ignored.
     pub fn restore(&mut self, saved: &SavedCamera) {
         let SavedCamera { target, yaw, pitch, distance, is_flat } = *saved;
         let target = Vec3::from(target);
@@ -273,8 +274,8 @@ impl CameraRig {
         self.advance(f32::INFINITY);
     }
 
-    /// Starts to turn the camera to and fro, once, so that the learner notices the depth of a 3D scene. Any control
-    /// ends the motion.
+    /// Starts to turn the camera to and fro, once, so that the learner notices the depth of a 3D scene. Does nothing in
+    /// 2D or during a transition; any control ends the motion.
     pub fn sway(&mut self) {
         self.swaying = (!self.is_flat() && self.ease.is_none()).then_some(0.0);
     }

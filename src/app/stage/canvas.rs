@@ -32,7 +32,7 @@ use super::view::View;
 #[derive(Clone, Debug, Default)]
 pub struct StageControls {
     pub rig: CameraRig,
-    /// The point under the pointer.
+    /// The point under the pointer, if there is one.
     pub hovered: Option<Hit>,
     /// Size of the picture, in points.
     pub size: Vec2,
@@ -54,13 +54,14 @@ pub struct Floating {
 }
 
 impl StageControls {
-    /// Returns the size of the part of the picture that no bar covers.
+    /// Returns the target under the pointer; `None` if there is none, and during a drag.
     pub fn free(&self) -> Vec2 {
         let (above, below) = self.floating;
         Vec2::new(self.size.x, (self.size.y - above - below).max(1.0))
     }
 
-    /// Returns fresh controls for another scene in the same tab.
+    /// Returns fresh controls for another scene in the same tab, which keep only the size of the picture and the
+    /// heights of its bars.
     pub fn begun_anew(&self) -> Self {
         Self { size: self.size, floating: self.floating, ..Self::default() }
     }
@@ -127,7 +128,8 @@ fn place_ui(ui: &mut Ui) -> Response {
     response
 }
 
-/// Draws a lasso or moves the camera, whichever the drag is for. Returns the line of a lasso once it is closed.
+/// Draws a lasso or moves the camera, whichever the drag is for. Returns the response and, once it is closed, the line
+/// of the lasso.
 fn drag(
     ui: &Ui,
     response: Response,
@@ -193,7 +195,7 @@ impl<'a> Target<'a> {
 }
 
 /// Writes the names over the picture; the name of the point under the pointer, here or in a panel, has priority.
-/// Returns the rectangle of the caption.
+/// Returns the rectangle of the caption, if there is room for one.
 fn write(
     canvas: &Canvas,
     pointer: Option<Pos2>,
@@ -265,7 +267,7 @@ fn focus_ring(painter: &egui::Painter, rect: Rect, response: &Response, palette:
     }
 }
 
-/// Returns the nearest arrow within reach of the pointer.
+/// Returns the nearest arrow within reach of the pointer; `None` if there is none.
 fn arrow_at(path: &PathModel, pointer: Pos2, seen: impl Fn([f32; 3]) -> Option<Pos2>) -> Option<&PathArrow> {
     const REACH: f32 = 6.0;
     let distance = |arrow: &PathArrow| {
@@ -342,8 +344,9 @@ fn follow_lasso(ui: &Ui, response: &Response, line: &mut Vec<Pos2>, highlight: &
     response.drag_stopped().then(|| std::mem::take(line))
 }
 
-/// Handles clicks: a click selects a token, or clears the selection if no point is under the pointer; a double click
-/// focuses a point or goes home; a right click opens the provenance of a number.
+/// Handles clicks. A click chooses a token, compares one of the second sentence, opens the provenance of an arrow, or
+/// clears the choice where there is none of these. A double click focuses a point or goes home; a right click opens the
+/// provenance of a number.
 fn act(
     response: &Response,
     target: Option<Target>,
@@ -446,7 +449,8 @@ fn second_ui(ui: &mut Ui, model: &StageModel, token: &TokenPoint) {
     brief_ui(ui, &name, &beside, nearest_of(model, token));
 }
 
-/// Lists the pieces of a word that is drawn as one point.
+/// Returns a text that lists the pieces of a word that is drawn as one point, their mean; `None` if it has only one
+/// piece.
 fn pieces_of(model: &StageModel, token: &TokenPoint) -> Option<String> {
     let pieces = model.tokens.get(token.position..token.position + token.pieces)?;
     let (first, others) = pieces.split_first().filter(|(_, others)| !others.is_empty())?;
@@ -454,7 +458,7 @@ fn pieces_of(model: &StageModel, token: &TokenPoint) -> Option<String> {
     Some(format!("mean of {}", texts.collect::<Vec<_>>().join(" + ")))
 }
 
-/// Returns the nearest words in the true space, before and after attention.
+/// Returns a text about the nearest words in the true space, before and after attention; `None` if neither is known.
 fn nearest_of(model: &StageModel, token: &TokenPoint) -> Option<String> {
     let near = |space: &str, nearest: &Option<(String, f32)>| {
         nearest.as_ref().map(|(word, cosine)| format!("{space} “{word}” ({cosine:.3})"))

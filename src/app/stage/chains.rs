@@ -16,7 +16,7 @@ const FROM: f32 = 540.0;
 /// Length by which an arrow that is named is longer than its name, in points.
 const NAMED: f32 = 22.0;
 
-/// The picture of a score.
+/// The picture of a score: its query and its key as two chains of arrows.
 pub struct ChainsCard<'a>(pub &'a ScoreModel);
 
 impl ChainsCard<'_> {

@@ -64,7 +64,7 @@ impl Content {
         })
     }
 
-    /// Returns the height of the lowest point.
+    /// Returns the height of the lowest point; `None` if there are no points.
     pub fn lowest(&self) -> Option<f32> {
         self.0.iter().map(|at| at.y).reduce(f32::min)
     }

@@ -50,7 +50,7 @@ pub struct StageTab {
     floor: Floor,
     /// The model whose points the camera was fitted to.
     pub fitted: Option<Arc<StageModel>>,
-    /// The basis of that model's axes.
+    /// The basis of the axes of the model that the camera was fitted to.
     basis: Option<Basis>,
     /// Value of the counter of shown stage cells when the camera last came home for one.
     shows: usize,
@@ -69,7 +69,7 @@ struct BuiltFrom {
     /// The place of the walk, and its arrows.
     walk: f32,
     path: Option<Arc<PathModel>>,
-    /// The compared pair, by its positions, and the time.
+    /// The compared pair, by its two positions, and the time of the points; `None` if no pair is compared.
     compared: Option<(usize, usize, f32)>,
 }
 
@@ -134,7 +134,8 @@ fn take_camera(tab: &mut StageTab, shows: usize) {
     }
 }
 
-/// Fits the camera to other points.
+/// Fits the camera to other points. It opens for the first ones, goes home if the axes or the kind of points change,
+/// and otherwise moves only if the scene outgrows its view or has come to rest.
 fn fit(tab: &mut StageTab, model: &Arc<StageModel>, models: &LatestModels) {
     let before = tab.fitted.replace(model.clone());
     let basis = models.snapshot().and_then(|snapshot| snapshot.space.as_ref()).map(|space| space.basis.clone());
@@ -196,7 +197,7 @@ fn picture_of(size: UVec2) -> Image {
     image
 }
 
-/// Hands the next frame to the pass.
+/// Hands the next frame to the pass; only the parts that have changed are built again.
 pub fn build(stage: Res<StageState>, view: Res<ViewState>, mut tab: ResMut<StageTab>, mut frame: ResMut<StageFrame>) {
     let Some(model) = &stage.points else { return };
     let palette = Palette::of(tab.dark);

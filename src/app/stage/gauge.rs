@@ -21,7 +21,7 @@ const RING: f32 = 4.5;
 const SMALL: f32 = 2.5;
 const HEAD: f32 = 5.0;
 
-/// The tracks to show.
+/// The gauge, with the words that have a track of their own.
 pub struct Gauge<'a> {
     model: &'a GaugeModel,
     marks: Vec<&'a GaugeMark>,
@@ -76,7 +76,8 @@ impl<'a> Gauge<'a> {
         }
     }
 
-    /// Returns the colour of a mark: on its arrival, the hue of the end that the word reaches.
+    /// Returns the colour of a mark: that of the word's group or, if it has none, on its arrival that of the end that
+    /// the word reaches.
     fn ink(&self, mark: &GaugeMark, time: f32, palette: &Palette) -> Color32 {
         let own = palette.token(mark.group);
         let goal = self.model.reached(mark).filter(|_| mark.group.is_none());

@@ -43,9 +43,11 @@ const DASHED: f32 = 3.0;
 const DOTTED: f32 = 4.0;
 /// Number that is added to a kind to take its fog away, as in the shader.
 const CLEAR: f32 = 16.0;
-/// Number that is added to a kind for each group up to the one that the point reaches, as in the shader.
+/// The number whose multiples are added to a kind for the group that the point reaches: once for group 0, twice for
+/// group 1, and so on, as in the shader.
 const GOAL: f32 = 32.0;
-/// Times at which a point begins to take the hue of the group that it reaches, and has it, as in the shader.
+/// Times at which a point begins to take the hue of the group that it reaches, and at which it has that hue, as in the
+/// shader.
 const ARRIVAL: (f32, f32) = (0.7, 1.0);
 pub const DASHES: usize = 4;
 pub const DOTS: usize = 8;
@@ -126,7 +128,7 @@ pub fn shade(palette: &Palette, color: Color32, shown: Visibility, emphasis: &Em
     }
 }
 
-/// Returns whether a place is finite; a point elsewhere cannot be drawn.
+/// Returns whether a place is finite; otherwise its point cannot be drawn.
 pub fn has_place(at: [f32; 3]) -> bool {
     let [x, y, z] = at;
     x.is_finite() && y.is_finite() && z.is_finite()
@@ -216,7 +218,7 @@ fn may_step_back(model: &StageModel, emphasis: &Emphasis) -> bool {
 }
 
 /// Returns whether a word is one of many without a meaning of its own here: it has no group, or nearly all words have
-/// one.
+/// one. In a small scene, no word is.
 pub fn is_quiet(model: &StageModel, index: usize) -> bool {
     let is_grouped = model.words[index].group.is_some() && model.words.grouped().len() <= MANY;
     !is_grouped && !is_small(model)
@@ -293,8 +295,8 @@ pub fn sized(share: f32, largest: f32) -> f32 {
     (least + share * (largest - least)).sqrt()
 }
 
-/// Returns the radius of the greatest number. In a cloud it is limited so that all discs together cover little more
-/// than discs of one size would, because the time of a frame grows with the covered area.
+/// Returns the radius of the disc for the greatest number. In a cloud it is limited so that all discs together cover
+/// little more than discs of one size would, because the time of a frame grows with the covered area.
 fn largest_radius(model: &StageModel, levels: &Levels) -> f32 {
     /// Mean area of a disc, in areas of a quiet disc.
     const COVERED: f32 = 1.5;
@@ -381,8 +383,8 @@ fn old_ghost(model: &StageModel, ghost: &GhostPoint, palette: &Palette) -> Insta
     Instance { start, end, color, size: WORD_RADIUS, kind: DOTTED }
 }
 
-/// Returns the points that the camera must show: all tokens, at both ends of their moves, and the words of groups; or
-/// all words, if there are none of these or the words are a cloud.
+/// Returns the points that the camera must show: all tokens, at both ends of their moves, and the words of groups. If
+/// there are none of these, returns all words; if the words are a cloud, returns the ball of radius 1.
 pub fn extent(model: &StageModel) -> Content {
     if is_cloud(model) {
         return Content::ball(1.0);
@@ -413,7 +415,7 @@ const GROUND_LINE: f32 = 4.0;
 const TAPER: f32 = 6.0;
 /// Kind of a line without a head from where a point was to where it is now.
 const TRAIL: f32 = 7.0;
-/// Widths, in points.
+/// The width of the arrow of a move, in points.
 const ARROW_WIDTH: f32 = 2.0;
 /// Width of the arrow of a word that reaches an end, and width and opacity of the trail behind it.
 const GOAL_WIDTH: f32 = 4.0;
@@ -425,19 +427,21 @@ const DROP_WIDTH: f32 = 1.0;
 const WORD_LINE_WIDTH: f32 = 1.4;
 /// Transparency of a line to the ground; an opaque line would cut through the points behind it.
 const DROP_FAINTNESS: f32 = 0.6;
-/// Depth of the ground below the lowest point, in scene units, followed by the size of its grid.
+/// The depth of the ground below the lowest point and the side of its squares, in scene units, and the number of
+/// squares on each side of its middle. Depth and side grow with a larger scene.
 const BELOW: f32 = 0.12;
 const GRID_STEP: f32 = 0.25;
 const GRID_HALF: i32 = 7;
 /// Length of an axis on each side of the origin.
 const AXIS_REACH: f32 = 1.0;
 
-/// Returns the ground and the axes.
+/// Returns the lines of the ground and of the axes.
 pub fn of_space(model: &StageModel, floor: Floor, palette: &Palette) -> Vec<Instance> {
     ground(floor, palette).into_iter().chain(axes(model, palette)).collect()
 }
 
-/// Returns the moves of the lit words, from static to contextual.
+/// Returns the arrows of the lit words' moves, with a trail for a word that reaches a group and, if only some words are
+/// lit, with a line to the ground.
 pub fn of_moves(model: &StageModel, emphasis: &Emphasis, palette: &Palette) -> Vec<Instance> {
     let from_to = |token: &TokenPoint, faintness: f32, size, kind| Instance {
         start: scaled(model, token.start),
@@ -622,7 +626,8 @@ pub struct RoleArrow<'a> {
     pub scale: f32,
 }
 
-/// Returns these arrows as far as they have grown: query and key are shown until softmax, the value until the score.
+/// Returns the arrows of query, key and value at the place `at` of the walk, as far as they have grown: query and key
+/// are shown until softmax, the value until the score.
 pub fn roles<'a>(model: &StageModel, walk: &'a WalkModel, at: f32) -> Vec<RoleArrow<'a>> {
     let rows = walk.step(Step::Project).rows.iter().filter(|row| row.values.len() <= model.axes.len());
     let longest = rows.clone().map(|row| norm(&row.values)).fold(f32::MIN_POSITIVE, f32::max);

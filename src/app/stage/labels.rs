@@ -5,7 +5,7 @@
 use attune_ui::theme::size;
 use egui::{Pos2, Rect, Vec2};
 
-/// Priority of a label; a later one gives way to an earlier one.
+/// The priority of a label, from the highest to the lowest. Labels with a higher priority are placed first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Priority {
     Hovered,
@@ -256,7 +256,8 @@ impl Room {
         })
     }
 
-    /// Returns the hairline of a label that is far from its point, or nearer to another named point.
+    /// Returns the hairline of a label that is far from its own point, or nearer to another named point; `None` if it
+    /// needs none.
     fn leader(&self, request: &LabelRequest, rect: Rect) -> Option<[Pos2; 2]> {
         /// Allowance for rounding.
         const SLACK: f32 = 0.5;

@@ -34,7 +34,7 @@ pub enum NameOwner {
     /// The ring of a word's static place, by the position of its first token.
     Ring(usize),
     Axis(usize),
-    /// An arrow of the walk's word, by its index in the path.
+    /// An arrow, by its index: among the arrows of the walk's word, of query, key and value, or of the goals.
     Arrow(usize),
 }
 
@@ -54,14 +54,14 @@ impl NameOwner {
 pub struct Named {
     pub owner: NameOwner,
     pub at: Pos2,
-    /// Radius of its disc.
+    /// The radius of the point's disc, in points.
     pub radius: f32,
     pub depth: f32,
     pub priority: Priority,
     /// The word without the number of its occurrence.
     pub word: String,
     pub label: String,
-    /// The number that the walk's step gives this word.
+    /// The number that the walk's step gives this word; `None` if there is none, or it is not one of the largest.
     pub note: Option<String>,
     pub color: Color32,
     /// Whether the picture is about this word; its label is placed before the names of crowds. The pointer does not
@@ -107,7 +107,7 @@ pub struct Writing {
 }
 
 impl Writing {
-    /// Returns the rectangle of a point's name.
+    /// Returns the rectangle of a point's name; `None` if it was not drawn.
     pub fn name(&self, of: Hit) -> Option<Rect> {
         self.names.get(&NameOwner::Point(of)).map(|name| name.placed.rect)
     }
@@ -143,7 +143,7 @@ pub struct Shown {
     pub query: Option<usize>,
     /// The place of the walk.
     pub walked: f32,
-    /// The pointer; the words of a crowd have names while it is inside the crowd.
+    /// The position of the pointer. While it is inside a crowd, the crowd's words have names.
     pub pointer: Option<Pos2>,
 }
 
@@ -195,7 +195,8 @@ pub fn paint_names(canvas: &Canvas, shown: Shown, others: Vec<Named>, mut writte
     paint_labels(canvas, rest, &marks, &before, writing);
 }
 
-/// Finds places for labels and paints them. Labels that were there `before` stay in place.
+/// Finds places for labels and paints them. Labels that were there `before` stay in place if possible, and labels
+/// without room for all of their rows are tried again in a single row.
 fn paint_labels(
     canvas: &Canvas,
     labels: Vec<Label>,
@@ -432,7 +433,8 @@ fn of_arrow(projected: &ProjectedScene, index: usize, at: Pos2, label: String, c
     }
 }
 
-/// Returns the name of a ring at a static place that the word itself has left.
+/// Returns the name of a ring at a static place that the word itself has left; `None` if the ring is not that of a
+/// token.
 fn of_ring(projected: &ProjectedScene, ring: &SeenPoint, word: &str) -> Option<Named> {
     let SeenPoint { hit, at, radius, depth, priority, .. } = *ring;
     let Hit::Token(position) = hit else { return None };
@@ -450,7 +452,7 @@ fn of_ring(projected: &ProjectedScene, ring: &SeenPoint, word: &str) -> Option<N
     })
 }
 
-/// Returns the names of the axes without named ends, at their positive ends; they give way to all words.
+/// Returns the names of the axes without named ends, at their positive ends. The names of all words have priority.
 fn axis_labels(canvas: &Canvas) -> Vec<Label> {
     let projected = &canvas.projected;
     let label = |(axis, label): (usize, &AxisLabel)| {
@@ -521,7 +523,8 @@ fn paint_crowds(canvas: &Canvas, marks: &[Obstacle], writing: &mut Writing) {
 }
 
 /// Returns the place of a crowd's name, beside its rim or else nearer to its middle. The place is free of text, and
-/// nearer to a word of the crowd than to any other of the named `marks`, so that the name is not read as theirs.
+/// nearer to a word of the crowd than to any other of the named `marks`, so that the name is not read as that of
+/// another point.
 fn crowd_place(crowd: &Glow, extent: egui::Vec2, free: Rect, marks: &[Obstacle], writing: &Writing) -> Option<Rect> {
     /// Distances from the middle of the crowd, as shares of its radius.
     const REACHES: [f32; 2] = [1.0, 0.6];
@@ -697,7 +700,7 @@ pub fn caption_about(model: &StageModel) -> String {
 
 /// Shape of a mark in the legend.
 enum Mark {
-    /// Nothing: the words are a title for the marks after it.
+    /// No mark, because the words are a title for the marks that follow.
     Title,
     Disc(Color32),
     Square(Color32),

@@ -133,9 +133,9 @@ struct CompiledPipelines<'a> {
 /// Blending of a fragment with the picture behind it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Blending {
-    /// The fragment covers and hides what is behind it.
+    /// An opaque fragment, which hides what is behind it.
     Covers,
-    /// The fragment blends with what is behind it and hides nothing.
+    /// A transparent fragment, which blends with what is behind it and hides nothing.
     Blends,
     Both,
 }

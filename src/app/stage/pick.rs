@@ -21,7 +21,7 @@ pub const REACH: f32 = 8.0;
 pub struct Candidate<T> {
     pub what: T,
     pub at: Vec2,
-    /// Radius of its disc on the screen, in points.
+    /// The radius of the point's disc on the screen, in points.
     pub radius: f32,
     pub depth: f32,
 }

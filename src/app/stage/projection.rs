@@ -65,7 +65,8 @@ impl SeenPoint {
     }
 }
 
-/// Returns the place of a point in the scene at a time.
+/// Returns the place of a point in the scene at a time from 0, static, to 1, contextual; `None` if there is no such
+/// point.
 pub fn place(model: &StageModel, hit: Hit, time: f32) -> Option<Vec3> {
     let at = match hit {
         Hit::Word(index) => model.words.get(index)?.at,
@@ -75,12 +76,12 @@ pub fn place(model: &StageModel, hit: Hit, time: f32) -> Option<Vec3> {
 }
 
 impl<'a> ProjectedScene<'a> {
-    /// Returns the place of a point in the scene now.
+    /// Returns the current place of a point in the scene; `None` if there is no such point.
     pub fn place(&self, hit: Hit) -> Option<Vec3> {
         place(self.scene.model, hit, self.time)
     }
 
-    /// Returns the place on the screen of a place in the model.
+    /// Returns the place on the screen of a place in the model; `None` if it is behind the camera.
     pub fn at(&self, at: [f32; 3]) -> Option<Pos2> {
         let seen = self.projection.project(Vec3::from(scaled(self.scene.model, at)))?;
         Some(self.rect.min + egui::vec2(seen.at.x, seen.at.y))
@@ -146,7 +147,7 @@ impl<'a> ProjectedScene<'a> {
             }
             Hit::Token(position) => {
                 let shown = emphasis.token(position);
-                // Words of the sentence that are not chosen give way to those that are.
+                // Words of the sentence that are not chosen have a lower priority than those that are.
                 let priority = if shown == Visibility::Faded { Priority::QuietToken } else { Priority::Token };
                 (shown, token_radius(shown), priority)
             }
@@ -192,10 +193,10 @@ impl<'a> ProjectedScene<'a> {
         self.tokens().chain(words).filter(is_within).collect()
     }
 
-    /// Returns the crowds of groups that are compact in this view, each with its group; a group that is spread over the
-    /// picture is no crowd.
+    /// Returns the crowds that are compact in this view, each with its group; a group that is spread over the picture
+    /// is no crowd. There are none during a search, while points are hidden, and while a feature sets the colours.
     pub fn crowds(&self) -> Vec<(usize, Glow)> {
-        /// Largest spread of a crowd, in sides of the picture.
+        /// The largest spread of a crowd, as a share of the shorter side of the free part of the picture.
         const WIDE: f32 = 0.14;
         /// Least radius of a glow's rim, in points.
         const LEAST: f32 = 34.0;

@@ -109,7 +109,7 @@ impl<'a> Ribbons<'a> {
         (!rows.is_empty()).then_some(Self { rows, said, ..of })
     }
 
-    /// Returns the lines of the query's vector before the layer.
+    /// Returns the lines of the query's vector before the layer, and a sentence about them.
     fn embedded(&self) -> (Vec<Line<'a>>, String) {
         let rows = self.walk.step(Step::Embed).rows.iter();
         let line = |row: &'a NumberRow| Line::vector(row, row.label.clone(), Hue::Plain).of_word(self.query());
@@ -149,7 +149,8 @@ impl<'a> Ribbons<'a> {
         Some((rows.into_iter().flatten().chain([products]).collect(), said))
     }
 
-    /// Returns the lines of a query's scores with all words, a bar for each word, before and after scaling.
+    /// Returns the lines of a query's scores with all words, a bar for each word, before and after scaling, and a
+    /// sentence about them; `None` if a recording lacks the scores.
     fn scaled(&self) -> Option<(Vec<Line<'a>>, String)> {
         let most = largest(&self.row(Quantity::Product)?.values);
         let bars = |quantity, letter: &str| {
@@ -193,7 +194,8 @@ impl<'a> Ribbons<'a> {
         (carried.chain(mix).collect(), said.to_owned())
     }
 
-    /// Returns the heads' mixes, end to end, and the vector that each head adds.
+    /// Returns the lines of the heads' mixes, end to end, and of the vector that each head adds, and a sentence about
+    /// them.
     fn through_output(&self) -> Option<(Vec<Line<'a>>, String)> {
         let rows = &self.walk.mixes[..];
         let (first, added) = (rows.first()?, self.walk.added.first()?.row.values.len());
@@ -219,7 +221,8 @@ impl<'a> Ribbons<'a> {
             .map(|Added { own, row }| Line::vector(row, format!("+ head {}", own + 1), Hue::Head(*own)))
     }
 
-    /// Returns the lines of the query's input vector, of the vectors that the heads add, and of the output.
+    /// Returns the lines of the query's input vector, of the vectors that the heads add, as far as they fit, and of the
+    /// output, and a sentence about them.
     fn folded(&self) -> Option<(Vec<Line<'a>>, String)> {
         let word = self.walk.queries.get(self.walk.focus.query)?;
         let row =
@@ -453,7 +456,7 @@ impl<'a> Line<'a> {
         Self::Vector { row, letter, times: 1.0, hue, of: None }
     }
 
-    /// Returns the line as that of a word, from which it slides in.
+    /// Returns the line with its word, from whose place it slides in. Only vectors have a word.
     fn of_word(self, word: WordAt) -> Self {
         match self {
             Self::Vector { row, letter, times, hue, .. } => Self::Vector { row, letter, times, hue, of: Some(word) },
@@ -465,7 +468,7 @@ impl<'a> Line<'a> {
         if let Self::Vector { of, .. } = self { *of } else { None }
     }
 
-    /// Returns the first entry of a vector.
+    /// Returns the first entry of a vector; `None` for any other line.
     fn entry(&self) -> Option<Entry> {
         if let Self::Vector { row, .. } = self { Some(row.first) } else { None }
     }
@@ -521,7 +524,7 @@ fn largest(values: &[f32]) -> f32 {
 }
 
 /// Paints a cell, filled if `x` in [−1, 1] is positive and hollow if it is negative, with a strength that grows with
-/// its size. Returns the colour of text in the cell.
+/// the absolute value. Returns the colour of text in the cell.
 fn paint_cell(ui: &Ui, cell: Rect, x: f32, hue: Color32, palette: &Palette) -> Color32 {
     /// Least strength of a cell's colour.
     const FAINT: f32 = 0.12;

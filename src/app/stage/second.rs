@@ -32,12 +32,12 @@ const BETWEEN: f32 = 1.6;
 /// Number of strokes of the line between the two ends. Gaps are as long as strokes.
 const DASHES: usize = 12;
 
-/// Returns the shared word whose two moves are compared.
+/// Returns the shared word whose two moves are compared, if there is one.
 pub fn chosen<'a>(model: &'a StageModel, selection: &Selection, highlight: &Highlight) -> Option<&'a PairedWord> {
     model.chosen_pair(selection.query, selection.second, &highlight.lit)
 }
 
-/// Returns radius and kind of the points: diamonds for a second sentence, or else discs.
+/// Returns the radius and the kind of the points: diamonds for a second sentence, or else discs.
 fn shape(model: &StageModel) -> (f32, f32) {
     if model.second_kind == SecondKind::Sentence { (DIAMOND_RADIUS, DIAMOND) } else { (TOKEN_RADIUS, DISC) }
 }
@@ -54,7 +54,8 @@ pub fn points(model: &StageModel, palette: &Palette) -> Vec<Instance> {
     model.second.iter().map(point).map(Instance::clear).filter(Instance::has_place).collect()
 }
 
-/// Returns the moves of all tokens, with the compared ones emphasised, and the dashed line between their ends.
+/// Returns the moves of the second sentence's tokens. If a pair is compared, both of its moves are emphasised, and a
+/// dashed line joins their current places.
 pub fn lines(model: &StageModel, pair: Option<&PairedWord>, time: f32, palette: &Palette) -> Vec<Instance> {
     let way = |token: &TokenPoint, color: Color32, size: f32| Instance {
         start: scaled(model, token.start),
@@ -104,7 +105,7 @@ fn seen<'a>(projected: &ProjectedScene<'a>) -> impl Iterator<Item = Seen<'a>> {
     })
 }
 
-/// Returns the position of the token under the pointer.
+/// Returns the position of the token under the pointer; `None` if none is within reach.
 pub fn pick(projected: &ProjectedScene, pointer: Pos2) -> Option<usize> {
     let candidates = seen(projected).map(|seen| Candidate {
         what: seen.token.position,
@@ -115,7 +116,8 @@ pub fn pick(projected: &ProjectedScene, pointer: Pos2) -> Option<usize> {
     pick::nearest(Vec2::new(pointer.x, pointer.y), candidates)
 }
 
-/// Chooses a token of the second sentence; if the first sentence has the same word, their moves are compared.
+/// Chooses a token of the second sentence, and the same word of the first sentence if there is one, so that their moves
+/// are compared. A point of several sentences or of another file is marked instead, or no longer marked.
 pub fn choose(model: &StageModel, position: usize, selection: &mut Selection) {
     if model.second_kind != SecondKind::Sentence {
         selection.sense = (selection.sense != Some(position)).then_some(position);
@@ -128,7 +130,7 @@ pub fn choose(model: &StageModel, position: usize, selection: &mut Selection) {
     selection.query = first.map_or(selection.query, |pair| Some(pair.first));
 }
 
-/// Marks the chosen point, and returns the points of the second sentence, for their names.
+/// Marks the chosen point, and returns the points of the second sentence with their names.
 pub fn paint(canvas: &Canvas, view: &PanelView) -> Vec<Named> {
     let Canvas { painter, ref projected, .. } = *canvas;
     let ProjectedScene { rect, palette, .. } = *projected;
@@ -171,7 +173,7 @@ pub fn paint(canvas: &Canvas, view: &PanelView) -> Vec<Named> {
     seen(projected).filter(|seen| rect.contains(seen.at)).map(named).collect()
 }
 
-/// The second sentence in a line over the picture, with the compared pair in numbers.
+/// The second sentence over the picture, in as many rows as it needs, and below it the compared pair in numbers.
 pub struct SecondLine<'a> {
     model: &'a StageModel,
     /// Rectangles of the words, relative to the upper left corner, each with its token.
@@ -261,7 +263,7 @@ fn paint_mark(painter: &Painter, at: Pos2, palette: &Palette) {
     painter.add(egui::Shape::convex_polygon(corners, palette.ink_soft, Stroke::NONE));
 }
 
-/// Returns the compared pair in numbers.
+/// Returns the compared pair in numbers, or a note that the sentences share no word.
 fn said(model: &StageModel, pair: Option<&PairedWord>) -> String {
     let Some(pair) = pair else { return "The two sentences share no word.".to_owned() };
     let label = |token: Option<&TokenPoint>| token.map_or_else(String::new, TokenPoint::label);
@@ -277,7 +279,7 @@ fn about_source(walk: Option<(&WalkModel, Step)>) -> Vec<usize> {
     }
 }
 
-/// Paints the points of the source's words, and returns them for their names.
+/// Paints the points of the source's words, and returns them with their names.
 pub fn paint_source(canvas: &Canvas) -> Vec<Named> {
     let Canvas { painter, ref projected, .. } = *canvas;
     let walk = projected.scene.walk.filter(|(walk, _)| !walk.source.is_empty());

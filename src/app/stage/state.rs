@@ -61,7 +61,8 @@ pub struct StageState {
     result: Option<(WalkPlace, String)>,
     /// Whether the walk's head is switched off and so adds nothing.
     pub is_silent: bool,
-    /// The score that the walk's step is about, split.
+    /// The split of the score in whose step the walk is; `None` in other steps, for a recording, for a head that is
+    /// switched off, and if the split takes longer than a frame.
     pub score: Option<Arc<Result<ScoreModel, String>>>,
     /// Arrows of the words in the walk's head alone.
     pub mix: Option<Arc<PathModel>>,
@@ -76,7 +77,7 @@ pub struct StageState {
     /// Value of the counter of shown stage cells when the query was last chosen for one.
     shows: usize,
     emphasised: Option<Emphasised>,
-    /// The points before the present snapshot, from which an animation may start.
+    /// The points and the arrows before the current snapshot, from which an animation may start.
     before: (Option<Arc<StageModel>>, Option<Arc<PathModel>>),
 }
 
@@ -95,7 +96,8 @@ struct Emphasised {
     highlight: Highlight,
     /// The query whose neighbours are shown, and the revision of the snapshot.
     near: Option<(usize, u64)>,
-    /// The tokens that the step of the walk is about.
+    /// For each token, whether the step of the walk is about it; `None` outside the steps, and for the last step, which
+    /// is about all tokens.
     parts: Option<Vec<bool>>,
 }
 
@@ -152,7 +154,8 @@ impl StageState {
         self.words.is_some()
     }
 
-    /// Returns whether there is a walk to show: attention moves a point, or the walk has been started all the same.
+    /// Returns whether there is a walk to show: attention moves a point, the walk has been started all the same, or
+    /// there are no points yet.
     pub fn has_walk(&self, walk: &Walk) -> bool {
         walk.is_walking() || self.whole.as_ref().is_none_or(|whole| whole.has_moves())
     }
@@ -395,7 +398,8 @@ impl StageState {
         }
     }
 
-    /// Returns the split of the score in whose step the walk is, if a frame has time for it.
+    /// Returns the split of the score in whose step the walk is; `None` in other steps, for a recording, for a head
+    /// that is switched off, and if the split takes longer than a frame.
     fn score_of(&self, models: &LatestModels, view: &ViewState) -> Option<Arc<Result<ScoreModel, String>>> {
         let is_in_step = view.walk.is_walking() && view.walk.step() == Step::Score;
         let walk = self.walk.as_ref().filter(|_| is_in_step && !self.is_silent)?;
@@ -404,7 +408,8 @@ impl StageState {
         models.of_choice(&shown_score(walk))
     }
 
-    /// Returns the tokens that the step of the walk is about: the chosen word and its partners; in the last step, all.
+    /// Returns for each token whether the step of the walk is about it: the chosen word and its partners. Returns
+    /// `None` outside the steps, and for the last step, which is about all tokens.
     fn parts(&self, view: &ViewState) -> Option<Vec<bool>> {
         let (step, walk) = (view.walk.step(), self.walk.as_ref()?);
         if !view.walk.is_walking() || step == Step::Contextual {
@@ -458,7 +463,8 @@ impl StageState {
         self.emphasised = Some(Emphasised { points, lesson, highlight, near, parts });
     }
 
-    /// Starts an animation if `now` has another basis than the snapshot before.
+    /// Starts the animation from the points of the snapshot before to those of `now`, if [`BasisGlide::after`] returns
+    /// one.
     pub fn begin_glide(&mut self, before: Option<&Snapshot>, now: &Snapshot) {
         let under_way = self.glide.take();
         let Some(points) = &self.points else { return };
@@ -527,9 +533,9 @@ pub struct BasisGlide {
 }
 
 impl BasisGlide {
-    /// Returns the animation from the earlier points to the present ones, if the words are the same (or the earlier
-    /// ones are the first of the present ones) but the axes differ. An animation that is running continues to the
-    /// present points.
+    /// Returns the animation from the earlier points to the current ones, if the axes differ or the model was trained
+    /// again. The words must be the same, or the earlier ones the first of the current ones, and at most `WORDS_MAX`.
+    /// An animation that is running continues to the current points.
     pub fn after(
         before: (Option<&Snapshot>, Option<Arc<StageModel>>, Option<Arc<PathModel>>),
         now: &Snapshot,
@@ -598,7 +604,8 @@ fn mix(from: Point, to: Point, share: f32) -> Point {
     std::array::from_fn(|axis| (1.0 - share) * from[axis] + share * to[axis])
 }
 
-/// Interpolates between two stages. Points that only one of them has stay where they are.
+/// Interpolates between two stages. Points that only `to` has stay where they are; points that only `from` has are left
+/// out.
 fn mix_stage(from: &StageModel, to: &StageModel, share: f32) -> StageModel {
     let word = |(index, word): (usize, &WordPoint)| match from.words.get(index) {
         Some(before) => WordPoint { at: mix(before.at, word.at, share), ..word.clone() },

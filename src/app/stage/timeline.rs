@@ -134,7 +134,7 @@ pub fn timeline_ui(
     });
 }
 
-/// Shows an end of the move as a sign, or else by its name.
+/// Shows the name of an end of the move. If the track draws it, at `sign`, this place only gets its click.
 fn end_ui(ui: &mut Ui, place: Rect, sign: Option<Rect>, words: &str, is_there: bool) -> Response {
     let Some(sign) = sign else {
         let label = |ui: &mut Ui| ui.horizontal_centered(|ui| ui.selectable_label(is_there, words)).inner;
@@ -181,7 +181,7 @@ fn way_ui(ui: &mut Ui, about: &str, names: [(&str, &str); 2], walk: &mut Walk) {
     });
 }
 
-/// The title of the present step or layer, and its place in the walk.
+/// The title of the current step or layer, and its place in the walk.
 #[derive(Clone, Debug, PartialEq)]
 struct Heading {
     title: String,
@@ -191,7 +191,7 @@ struct Heading {
 }
 
 impl Heading {
-    /// Returns the heading of the walk's present place, not of its destination.
+    /// Returns the heading of the walk's current place, not of its destination.
     fn of(route: Option<&RouteModel>, selection: &Selection, walk: &Walk, [from, to]: [(&str, &str); 2]) -> Self {
         let share = percent_of_way(walk.step_share());
         let is_between = walk.is_between();
@@ -277,7 +277,7 @@ impl Track {
     }
 
     /// Returns the place of an end's name if the track draws it: below the end's sign, left of the filmstrip, or in the
-    /// upper edge of its last frame.
+    /// upper edge of its last frame. Returns `None` if the name is beside the track.
     fn end_sign(&self, time: f32) -> Option<Rect> {
         if self.has_signs() {
             let x = self.at(time * self.end).x;
@@ -310,7 +310,7 @@ impl Track {
         self.layers == 1 && self.rect.height() >= SIGNS_HEIGHT
     }
 
-    /// Returns the place at the end of a layer.
+    /// Returns the place of the walk at the end of a layer, which is counted from 0.
     fn behind(layer: usize) -> f32 {
         (layer * STEPS) as f32 + LAST
     }
@@ -326,7 +326,7 @@ impl Track {
         self.apart() * STEPS as f32 / 2.0
     }
 
-    /// Returns the layer under the pointer: that of a frame, or the one whose end is there.
+    /// Returns the layer whose frame is under the pointer or, without frames, whose end is; `None` if there is none.
     fn layer_under(&self, pointer: Pos2) -> Option<usize> {
         if self.frame.is_some() {
             return self.frames().iter().position(|frame| frame.contains(pointer));
@@ -543,7 +543,8 @@ fn said_ui(
 
 const ON_THE_WAY: &str = "Each point is between the two places.";
 
-/// Returns the button of the next step; its label is the action and its key.
+/// Returns a function that shows the button of the next step, and returns whether it was clicked. The label is the key
+/// and the action.
 fn next_ui(walk: &Walk) -> impl FnOnce(&mut Ui) -> bool + use<> {
     let (words, name) = match (walk.is_at_end(), walk.is_gliding()) {
         (true, true) => ("to the end", "Go to the end of the walk"),

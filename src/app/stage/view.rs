@@ -32,7 +32,7 @@ const FAR: f32 = 200.0;
 /// Limits of the factor by which depth shrinks or enlarges a disc, as in the shader.
 const RADIUS_LIMITS: (f32, f32) = (0.62, 1.7);
 
-/// The camera's position, direction and target.
+/// The camera's target, and its direction, distance and perspective.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pose {
     pub target: Vec3,
@@ -50,7 +50,7 @@ impl Pose {
         Pose { target: Vec3::ZERO, yaw, pitch, distance: 1.0, perspective }
     }
 
-    /// Returns a pose from the same side, so near that a ball fills the view.
+    /// Returns a pose from the same side, so near that a ball of radius `reach` around `middle` fills the view.
     pub fn around(self, middle: Vec3, reach: f32) -> Pose {
         let distance = reach * BALL_MARGIN / (FIELD_OF_VIEW / 2.0).sin();
         Pose { target: middle, distance: distance.clamp(DISTANCE.0, DISTANCE.1), ..self }
@@ -152,7 +152,7 @@ impl View {
         View { clip_from_world, size: whole, ..self }
     }
 
-    /// Projects a point, or returns `None` if it is behind the camera or has a coordinate that is NaN.
+    /// Projects a point, or returns `None` if it is behind the camera or its place on the screen is not finite.
     pub fn project(&self, point: Vec3) -> Option<Seen> {
         let clip: Vec4 = self.clip_from_world * point.extend(1.0);
         let at = (Vec2::new(clip.x, -clip.y) / clip.w * 0.5 + 0.5) * self.size;

@@ -18,7 +18,7 @@ pub struct Link(pub Option<Worker>);
 #[derive(Resource, Default)]
 pub struct Outbox {
     pub commands: Vec<KernelCommand>,
-    /// The pace of training.
+    /// The pace of training, in steps per second; `None` for full speed.
     pub pace: Pace,
     /// Whether the kernel has processed all commands and the shown snapshot includes their results.
     pub is_answered: bool,

@@ -28,7 +28,7 @@ const DESKTOP: &[&[&str]] = if cfg!(target_os = "macos") {
 /// A program that may open the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct EditorProgram {
-    /// The environment variable that names it.
+    /// The environment variable that names the program; `None` for a program of the desktop.
     of: Option<&'static str>,
     words: Vec<String>,
 }

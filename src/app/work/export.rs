@@ -34,11 +34,11 @@ const ON_PAPER: f32 = 1.0;
 /// The pictures of a page's stage cells.
 pub struct Drawn {
     pub pictures: Pictures,
-    /// The reason why a picture is missing.
+    /// The reason why a picture is missing; `None` if all were drawn.
     pub fault: Option<AppFault>,
 }
 
-/// Returns the number of stage cells to draw.
+/// Returns the number of stage cells to draw, which is 0 for a format that is no page.
 pub fn count(snapshot: &Snapshot, format: Format) -> usize {
     if format.is_page() { Page::stages(snapshot).count() } else { 0 }
 }

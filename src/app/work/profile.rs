@@ -23,7 +23,7 @@ const SETTINGS: &str = "look";
 /// The largest side of a window, in pixels; no screen is larger.
 const SIDE_MAX: u32 = 16_384;
 
-/// Theme, zoom and size of the window, saved when they change.
+/// The theme, the zoom, reduced motion and the size of the window, saved when they change.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WindowSettings {
@@ -53,14 +53,15 @@ impl WindowSettings {
         home.and_then(|home| store::read(home, &Key::named(SETTINGS)).value).unwrap_or_default()
     }
 
-    /// Returns the saved size of the window.
+    /// Returns the saved size of the window, within usable limits; `None` if none was saved.
     pub fn window_size(&self) -> Option<(u32, u32)> {
         let (width, height) = self.window?;
         let side = |side: u32, least: f32| side.clamp(least as u32, SIDE_MAX);
         Some((side(width, size::WINDOW_MIN.0), side(height, size::WINDOW_MIN.1)))
     }
 
-    /// Applies the settings, except for those that the command line sets.
+    /// Applies the theme, the zoom and reduced motion to the view. With `keeps_theme`, the theme stays, because the
+    /// command line sets it.
     pub fn put_back(&self, view: &mut ViewState, keeps_theme: bool) {
         if let Some(theme) = self.theme.filter(|_| !keeps_theme) {
             view.preferences.theme = theme;
@@ -72,14 +73,15 @@ impl WindowSettings {
     }
 }
 
-/// Saves the learner's profile. Absent when a picture is rendered; without a home folder, nothing is saved.
+/// The saver of the learner's progress and settings. Without a home folder, nothing is saved. The resource is absent
+/// when a picture is rendered.
 #[derive(Resource)]
 pub struct Profile {
     course: Option<Mutex<Saver<Course>>>,
     settings: Option<Mutex<Saver<WindowSettings>>>,
-    /// The snapshot from which progress was put last: most frames have no new one.
+    /// The snapshot whose progress was last passed on to be saved. Most frames have no new one.
     last_snapshot: Weak<Snapshot>,
-    /// The progress in the open lesson that was put last.
+    /// The progress in the open lesson that was last passed on to be saved.
     last_course: Option<Course>,
     last_settings: Option<WindowSettings>,
 }
@@ -93,7 +95,7 @@ impl Profile {
         Self { course, settings, last_snapshot: Weak::new(), last_course: None, last_settings: None }
     }
 
-    /// Puts the progress in the lesson, if it has changed.
+    /// Passes the progress in the lesson on to be saved, if it has changed.
     pub fn put_course(&mut self, file: &Path, snapshot: &Arc<Snapshot>, opened: SystemTime) {
         let this = Arc::downgrade(snapshot);
         if self.last_snapshot.ptr_eq(&this) {
@@ -107,7 +109,7 @@ impl Profile {
         }
     }
 
-    /// Merges progress into what is saved.
+    /// Merges progress into the saved progress in the course.
     pub fn add(&mut self, course: Course) {
         if let Some(saver) = &mut self.course {
             saver.get_mut().unwrap_or_else(PoisonError::into_inner).put(Arc::new(course));

@@ -83,7 +83,7 @@ pub fn review(files: &[CourseFile], course: &Course, now: SystemTime) -> Option<
     Some((Review::of(&lesson, path, files, course, seconds(now)), lesson))
 }
 
-/// Asks the questions that were chosen, shows them as they are, and saves the answers.
+/// Asks the questions that were chosen, shows their current state, and saves the answers.
 pub fn follow(mut recall: ResMut<Recall>, mut models: ResMut<LatestModels>, profile: Option<ResMut<Profile>>) {
     if let Some(chosen) = recall.choosing.as_mut().and_then(Job::poll) {
         *recall = Recall { choosing: None, asked: chosen.ok() };

@@ -163,6 +163,7 @@ impl Session {
     }
 
     /// Opens the work on a lesson, and becomes its owner if it has none. A copy begins with the content of its file.
+    /// Returns the state to begin with; `None` if nothing was saved.
     pub fn open(&mut self, lesson: &Arc<Lesson>) -> Option<SessionState> {
         let shared = self.shared.take();
         let report = shared.as_ref().map_or_else(Vec::new, |shared| shared.report());
@@ -227,7 +228,7 @@ impl Session {
         }
     }
 
-    /// Performs the learner's choice.
+    /// Performs the learner's choice in the strip about saving, if one was made.
     fn act(&mut self, shown: &ShownState) {
         match self.choice.take() {
             None => {}
@@ -336,7 +337,8 @@ impl Session {
         Some(checkpoint)
     }
 
-    /// Passes changes to the saver.
+    /// Passes changes of the work and of the view to the saver. A view that differs only while the points glide is no
+    /// change.
     fn put(&mut self, snapshot: &Arc<Snapshot>, view: &SavedView, is_gliding: bool) {
         if !self.is_of(snapshot) {
             return;
@@ -398,13 +400,14 @@ impl Session {
         self.work.as_ref().is_some_and(|work| matches!(status(&work.saver), Status::Locked(_)))
     }
 
-    /// Returns whether all changes are written.
+    /// Returns whether all changes are written; false if no work is open.
     pub fn is_saved(&self) -> bool {
         let is_whole = |work: &OpenWork| matches!(status(&work.saver), Status::Saved { .. } | Status::Unchanged);
         self.work.as_ref().is_some_and(is_whole)
     }
 
-    /// Waits for the kernel to finish its work, and passes the result to the saver.
+    /// Waits a while for the kernel to finish its work, and passes the result to the saver. Returns the latest
+    /// snapshot; `None` if there is no kernel.
     pub fn settle(&mut self, link: &Link, view: &SavedView) -> Option<Arc<Snapshot>> {
         let worker = link.0.as_ref()?;
         worker.settle(PATIENCE);
@@ -413,7 +416,8 @@ impl Session {
         Some(snapshot)
     }
 
-    /// Waits until everything is written. Returns an error if something is not.
+    /// Waits until everything is written. Returns an error if writing failed, but not for work that another window
+    /// owns.
     pub fn close(&mut self) -> Result<(), String> {
         let Some(work) = &mut self.work else { return Ok(()) };
         match work.saver().flush() {
@@ -425,7 +429,8 @@ impl Session {
 }
 
 /// Saves the content of a shared file in place of earlier work on its copy, which is kept as a checkpoint. If that
-/// cannot be kept, the copy opens as the learner left it. Returns a sentence about this.
+/// cannot be kept, the copy opens as the learner left it. Returns a sentence about this; `None` if the learner need not
+/// know of anything.
 fn copied(OpenedStore { loaded, store }: &mut OpenedStore<SessionState>, shared: SessionState) -> Option<String> {
     // Work on a file that no longer exists belongs to another copy.
     let is_moved = matches!(loaded.used, LoadedFrom::Moved { .. });

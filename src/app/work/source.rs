@@ -30,7 +30,7 @@ pub type Issues = Vec<String>;
 /// A lesson that was read.
 pub struct ReadLesson {
     pub lesson: Arc<Lesson>,
-    /// The mark of its text; that of a model's folder is known only after the model is read.
+    /// The mark of the lesson's text; `None` for a model's folder, whose mark is known only after the model is read.
     pub mark: Option<LessonMark>,
 }
 
@@ -102,7 +102,7 @@ impl LessonSource {
     }
 }
 
-/// Between two looks at whether a file of vectors is being read.
+/// The interval between two checks of whether a file of vectors is being read.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Waits for the lesson as it is first read. Returns an error without issues if it comes later, because a large file of
@@ -135,7 +135,8 @@ fn read_glossary(lesson: &Path) -> Result<Option<Arc<GlossaryModel>>, Issues> {
     }
 }
 
-/// Reads the glossary, and then watches both files as long as the source exists.
+/// Reads the glossary and the lessons around this one, and then watches the files of the lesson and of the glossary as
+/// long as the source exists.
 fn watch(mut file: WatchedFile, seed: Option<u64>, source: &Weak<()>, news: &Sender<SourceNews>, waker: &Waker) {
     let path = file.path().to_owned();
     let mut terms = WatchedFile::new(path.with_file_name(glossary::FILE));
@@ -178,7 +179,7 @@ pub fn reload(
             SourceNews::Around(around) => workspace.0.set_around(around),
         }
     }
-    // No work is saved for it; that waits for the whole file.
+    // No work is saved for the first rows; that waits for the whole file.
     if let Some(lesson) = first.filter(|_| link.0.is_none()) {
         link.0 = Some(source.start(lesson, None));
     }
@@ -204,7 +205,8 @@ pub fn reload(
     show(lesson, &source, &mut link, &mut workspace, &mut view, &mut session);
 }
 
-/// Opens a lesson that was read: the first time with the work on it, and later with what of the work still fits.
+/// Opens a lesson that was read: the first time with the work on it, and later with those parts of the work that still
+/// fit.
 fn show(
     lesson: Arc<Lesson>,
     source: &LessonSource,
@@ -236,7 +238,7 @@ fn show(
 #[derive(Resource)]
 pub struct OtherModel {
     worker: Worker,
-    /// The sentence that it got last.
+    /// The sentence that the other model got last.
     given: Option<String>,
 }
 

@@ -167,11 +167,11 @@ fn issue_list_ui(ui: &mut Ui, issues: &[String]) {
 pub enum ExportModel {
     #[default]
     None,
-    /// A shared file is being read.
+    /// The reading of a shared file.
     Opening,
-    /// The number of pictures that are drawn, of all.
+    /// An export in progress, with the number of pictures that are drawn, and of all.
     Writing { done: usize, of: usize },
-    /// The file was written; the text names it.
+    /// A file that was written; the text names it.
     Written(String),
     /// The reason why nothing was written.
     Failed(String),
@@ -214,9 +214,9 @@ pub enum SavingStatus {
     Quiet,
     Saving,
     Saved,
-    /// The work is read-only, by choice or because of another window, with the reason.
+    /// Work that is read-only, by choice or because of another window, with the reason.
     ReadOnly(String),
-    /// The work is not saved, with the reason.
+    /// Work that is not saved, with the reason.
     NotSaved(String),
 }
 
@@ -253,18 +253,18 @@ pub struct LockModel {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SavingChoice {
     TakeOver,
-    /// Continue without saving.
+    /// The choice to continue without saving.
     ReadOnly,
     DismissReport,
-    /// Reset to the lesson's initial state.
+    /// The choice to reset to the lesson's initial state.
     Reset,
     UndoReset,
     DismissReset,
-    /// Restore the checkpoint at this index of the list.
+    /// The choice to restore the checkpoint at this index of the list.
     GoBack(usize),
-    /// Close the window even if work is lost.
+    /// The choice to close the window even if work is lost.
     Close,
-    /// Keep the lesson open.
+    /// The choice to keep the lesson open.
     Stay,
 }
 

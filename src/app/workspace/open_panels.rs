@@ -68,7 +68,7 @@ pub fn can_close(panel: PanelId) -> bool {
 }
 
 impl OpenPanels {
-    /// Returns the panels that are always open.
+    /// Returns the panels of a window, of which only those that cannot be closed are open.
     pub fn new(known: Vec<(PanelId, Region)>) -> Self {
         let open: Vec<PanelId> = known.iter().map(|(panel, _)| *panel).filter(|panel| !can_close(*panel)).collect();
         let mut places = Self {
@@ -180,12 +180,12 @@ impl OpenPanels {
         }
     }
 
-    /// Closes an open panel, or opens a closed one in front of the others.
+    /// Closes an open panel if it can be closed; otherwise brings the panel to the front, and opens it if it is closed.
     pub fn toggle(&mut self, panel: PanelId) {
         if self.is_open(panel) && can_close(panel) { self.close(panel) } else { self.show(panel) }
     }
 
-    /// Returns the panel that has the keyboard, or was last clicked or brought to the front.
+    /// Returns the panel that has the keyboard, or was last clicked or brought to the front; `None` before any was.
     pub fn current(&self) -> Option<PanelId> {
         let focused = self.dock.focused_leaf().and_then(|place| self.dock.leaf(place).ok());
         focused.and_then(|leaf| leaf.tabs().get(leaf.active.0)).copied().or(self.last)
@@ -268,7 +268,7 @@ impl OpenPanels {
         self.advance(f32::INFINITY);
     }
 
-    /// Returns the panels other than the notebook and the stage.
+    /// Returns the open panels other than the notebook and the stage.
     fn side(&self) -> impl Iterator<Item = PanelId> {
         self.panels().filter(|(panel, is_open)| *is_open && can_close(*panel)).map(|(panel, _)| panel)
     }
@@ -486,7 +486,7 @@ fn layout_of(tree: &Tree<PanelId>, node: NodeIndex) -> Option<PanelLayout> {
     }
 }
 
-/// Adds the titles in a layout.
+/// Adds the titles of the panels in a layout to `titles`.
 fn add_titles<'a>(layout: &'a PanelLayout, titles: &mut Vec<&'a str>, depth: usize) {
     match layout {
         PanelLayout::Tabs { panels, .. } => titles.extend(panels.iter().map(String::as_str)),
@@ -538,7 +538,8 @@ impl KnownLayout {
         }
     }
 
-    /// Fills a leaf that already has the first tab.
+    /// Divides a leaf that already has the tabs of the first place, as in the layout, and brings the front tabs
+    /// forward.
     fn fill(&self, tree: &mut Tree<PanelId>, node: NodeIndex) {
         match self {
             KnownLayout::Tabs(_, front) => {

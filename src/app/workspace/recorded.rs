@@ -9,7 +9,7 @@ use crate::app::actions::{ActionTable, WindowAction};
 use crate::app::panels::Requests;
 use crate::app::theme::{Palette, size};
 
-/// Shows the line.
+/// Shows the strip about a recording, with its details and, for a long text, the tokens that are shown.
 pub fn recording_ui(ui: &mut Ui, model: &RecordingModel, requests: &mut Requests) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let ink = if model.is_wrong { palette.warn } else { palette.ink_soft };
@@ -27,7 +27,7 @@ pub fn recording_ui(ui: &mut Ui, model: &RecordingModel, requests: &mut Requests
     });
 }
 
-/// Draws the button for everything that was found.
+/// Draws the button that opens the list of details.
 fn details_ui(ui: &mut Ui, lines: &[String]) {
     let (button, _) = MenuButton::new("Details").ui(ui, |ui| {
         ui.set_width(size::WIDE_POPUP);
@@ -45,7 +45,7 @@ fn details_ui(ui: &mut Ui, lines: &[String]) {
 
 /// Draws the tokens that are shown, and the buttons that show others.
 fn stretch_ui(ui: &mut Ui, stretch: &Stretch, requests: &mut Requests) {
-    // From right to left.
+    // The layout is from right to left, so the button for later tokens comes first.
     for (action, to) in [(WindowAction::TokensAfter, stretch.behind), (WindowAction::TokensBefore, stretch.before)] {
         let row = action.row();
         let button = ui.add_enabled(to.is_some(), Button::new(row.text)).on_hover_text(row.hint());

@@ -52,9 +52,9 @@ fn walk_ui(ui: &mut Ui, scene: &StageState, view: &mut PanelView) {
 pub enum StageParts {
     /// Only the picture.
     Picture,
-    /// The picture with the gauge; the sentence is shown elsewhere.
+    /// The picture with the gauge, the second sentence and the result; the sentence itself is shown elsewhere.
     Gauge,
-    /// The picture with the sentence, the gauge, the bar and the time line.
+    /// The picture with all parts above it, such as the sentence, the gauge, the bar and the time line.
     All,
 }
 
@@ -137,7 +137,8 @@ impl<'a> StageSide<'a> {
         walked.map(|walked| walked.walk)
     }
 
-    /// Returns the sentence with the additions for the current step of the walk.
+    /// Returns the sentence with the additions for the current step of the walk; `None` if the stage is too small for
+    /// it.
     fn strip_of(&self, ui: &Ui, sentence: &'a SentenceArcs, area: egui::Vec2, view: &PanelView) -> Option<Strip<'a>> {
         let strip = Strip::of(ui, sentence, area, self.strip)?;
         Some(strip.at_step(view.walk.step(), self.steps(view.walk)))
@@ -181,7 +182,7 @@ impl<'a> Over<'a> {
         over
     }
 
-    /// Places what lies at the upper edge. Returns where it ends.
+    /// Places the parts at the upper edge. Returns their lower end.
     fn place_upper(&mut self, ui: &Ui, side: &StageSide<'a>, area: Rect, view: &PanelView) -> f32 {
         let (scene, is_whole) = (side.scene, side.parts == StageParts::All);
         let mut top = area.top();
@@ -212,7 +213,7 @@ impl<'a> Over<'a> {
         top
     }
 
-    /// Places what lies at the lower edge of `rest`, of a stage of this height.
+    /// Places the parts at the lower edge of `rest`, for a stage of this height.
     fn place_lower(&mut self, ui: &Ui, side: &StageSide<'a>, rest: Rect, view: &PanelView, height: f32) {
         let scene = side.scene;
         if side.parts == StageParts::All && scene.has_walk(view.walk) {
@@ -232,7 +233,7 @@ impl<'a> Over<'a> {
         }
     }
 
-    /// Draws all of them.
+    /// Draws all parts above the picture.
     fn ui(&self, ui: &mut Ui, side: &mut StageSide, view: &mut PanelView) {
         let StageSide { scene, tab, .. } = side;
         let model = scene.points.as_ref();
@@ -272,14 +273,14 @@ impl<'a> Over<'a> {
         }
     }
 
-    /// Returns the lower edge of the parts at the top.
+    /// Returns the lower edge of the parts at the top; `None` if there are none.
     fn top(&self) -> Option<f32> {
         let rects = [self.sentence.as_ref().map(|at| at.1), self.gauge.as_ref().map(|at| at.1)];
         let rects = rects.into_iter().chain([self.second.as_ref().map(|at| at.1)]);
         rects.flatten().map(|rect| rect.bottom()).reduce(f32::max)
     }
 
-    /// Returns the upper edge of the parts at the bottom.
+    /// Returns the upper edge of the parts at the bottom; `None` if there are none.
     fn bottom(&self) -> Option<f32> {
         self.band.or(self.result).or(self.walk).map(|rect| rect.top())
     }
@@ -383,7 +384,7 @@ fn stage_ui(ui: &mut Ui, side: &mut StageSide, view: &mut PanelView) {
     side.tab.dark = ui.visuals().dark_mode;
 }
 
-/// Returns the scene of the picture, with the walk where it is one through the points that are shown.
+/// Returns the scene of the picture, with the walk if it leads through the points that are shown.
 fn scene_ref<'a>(scene: &'a StageState, at: &Walk) -> Option<projection::SceneRef<'a>> {
     let model = scene.points.as_ref()?;
     let walk = scene.walked(at).map(|walked| walked.walk);

@@ -22,7 +22,7 @@ use crate::app::widgets::controls::waiting_ui;
 /// The space between a tab's name, its edges and the cross, as in egui_dock.
 const TAB_PADDING: f32 = 16.0;
 const CROSS: f32 = 24.0;
-/// The width of the list's button.
+/// The width of the button that lists the stashed tabs, in points.
 const MORE: f32 = 30.0;
 
 /// The panels as the dock draws them.
@@ -124,7 +124,8 @@ impl TabViewer for Tabs<'_> {
     }
 }
 
-/// Stashes tabs until the others fit, or returns some for which there is room again. Returns true if any was moved.
+/// Stashes a tab of a row that is too narrow, or returns a stashed one for which there is room again. Returns true if a
+/// tab was moved; one call moves at most one.
 pub fn fit_tabs(ui: &Ui, places: &mut OpenPanels) -> bool {
     for row in TabRow::all(ui, places) {
         let room = row.rect.width();
@@ -148,8 +149,8 @@ pub fn fit_tabs(ui: &Ui, places: &mut OpenPanels) -> bool {
     false
 }
 
-/// Returns the room beside the tabs in the row of a panel; `None` if the panel has no row in the window, or before the
-/// first frame.
+/// Returns the room beside the tabs in the row of a panel; `None` if there is none, if the panel has no row in the
+/// window, or before the first frame.
 pub fn room_beside_tabs(ui: &Ui, places: &OpenPanels, panel: PanelId) -> Option<Rect> {
     let row = TabRow::all(ui, places).into_iter().find(|row| row.tabs.contains(&panel))?;
     let has_list = places.stash.iter().any(|stashed| row.tabs.contains(&stashed.beside));
@@ -168,7 +169,7 @@ fn tab_width(ui: &Ui, places: &OpenPanels, panel: PanelId) -> f32 {
 /// The tabs of one place.
 struct TabRow {
     path: (egui_dock::SurfaceIndex, egui_dock::NodeIndex),
-    /// The place, of which the row is the upper part.
+    /// The rectangle of the place, whose upper part is the row.
     rect: Rect,
     /// The width of the tabs.
     used: f32,

@@ -187,7 +187,7 @@ pub fn menu_ui(ui: &mut Ui) -> Option<Action> {
 
 /// Draws the submenus of the formats that the notebook, and the words that were found, are exported as.
 fn exports_ui(ui: &mut Ui, entry: &mut dyn FnMut(&mut Ui, &str, String, &str, Action)) {
-    // With a sign that the app's faces have.
+    // The arrow is a character that the app's fonts have.
     let submenu = |words: &str| SubMenuButton::from_button(Button::new(words).right_text("▸"));
     let mut formats_ui = |ui: &mut Ui, about: &str, format: Format, purpose: FilePurpose| {
         let words = format!("{} (.{})", format.words().name, format.words().extension);

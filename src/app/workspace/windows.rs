@@ -30,7 +30,7 @@ pub struct GlossaryUiState {
     search: String,
     /// Whether the search field has the keyboard.
     is_searching: bool,
-    /// The requested entry.
+    /// The index of the entry that was requested.
     asked: Option<usize>,
     /// The number of frames for which the entry is still scrolled into view.
     follow: usize,
@@ -178,8 +178,8 @@ struct OpenedCard {
     to_place: Option<Pos2>,
 }
 
-/// Shows the card until it is closed by Esc, by its cross, or by a click elsewhere. Returns what it asks of the window;
-/// where there are no panels, it offers none.
+/// Shows the card until it is closed by Esc, by its cross, or by a click elsewhere. Returns the requested action, which
+/// is offered only if there are panels.
 pub fn provenance_ui(ctx: &Context, models: &Models, trail: &mut Trail, has_panels: bool) -> Option<Action> {
     let id = Id::new("provenance");
     let asked = trail.entry();
@@ -215,7 +215,8 @@ pub fn provenance_ui(ctx: &Context, models: &Models, trail: &mut Trail, has_pane
     shown.inner.flatten()
 }
 
-/// Returns whether a number is a score or what softmax makes of it, which can be split into parts of the query and the key.
+/// Returns whether a number is a product of query and key, a score or a weight, which can be split into parts of the
+/// query and the key.
 pub fn is_of_score(quantity: Quantity) -> bool {
     matches!(quantity, Quantity::Product | Quantity::Score | Quantity::Weight)
 }

@@ -50,21 +50,22 @@ pub enum Command {
     /// yet; see [`super::tour`]. The tour is written once, and the learner may change its cells.
     #[serde(skip)]
     Tour,
-    /// Computes the map of the sentence on the stage: what each vector and head of the second sentence does to the answer,
-    /// or without one what each head does that is off. It ends when the sentences or the weights change.
+    /// Computes the map of the sentence on the stage: how the answer changes when each vector and each head of the
+    /// second sentence is put into this one, or, without a second sentence, when each head is switched off. The map
+    /// ends when the sentences or the weights change.
     #[serde(skip)]
     Map,
     #[serde(skip)]
     EndMap,
-    /// Adds to the map of two sentences the paths into a head, counted over all blocks: what each head before it brings to
+    /// Adds the paths into a head, counted over all blocks, to the map of two sentences: how each earlier head changes
     /// the answer through this head's queries, keys or values alone.
     #[serde(skip)]
     Paths(usize),
-    /// Measures all heads over a file of texts. The results are saved as such, and not as a command.
+    /// Measures all heads over a file of texts. The results are saved, but not the command.
     #[serde(skip)]
     Texts(TextsCommand),
-    /// Measures which word mattered for an answer of the sentence on the stage, on a thread of its own. It ends when the
-    /// sentence or the weights change.
+    /// Measures which word mattered for an answer of the sentence on the stage, on a thread of its own. The measurement
+    /// ends when the sentence or the weights change.
     #[serde(skip)]
     Words(ShownAnswer),
     #[serde(skip)]
@@ -82,7 +83,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// Returns true for a step through the history.
+    /// Returns whether the command is a step through the history: undo or redo.
     pub(super) fn is_step(&self) -> bool {
         matches!(self, Self::Undo | Self::Redo)
     }
@@ -106,7 +107,8 @@ impl Command {
         )
     }
 
-    /// True of what changes weights or the forward pass, or would run the model again: not possible with a recording.
+    /// Returns whether the command would change weights or the forward pass, or run the model again, which is not
+    /// possible for a recording.
     pub(super) fn needs_model(&self) -> bool {
         match self {
             Self::Training(command) => !matches!(
@@ -162,7 +164,8 @@ impl Command {
         }
     }
 
-    /// Returns true for a change of weights or steps, and false for a change of what is shown of them.
+    /// Returns whether the command concerns training, weights or a retraining. This includes the choice of the step
+    /// that is shown and of the comparison.
     pub(super) fn concerns_training(&self) -> bool {
         matches!(self, Self::Training(_) | Self::Weights(_) | Self::Retrain(_))
     }
@@ -177,7 +180,7 @@ pub enum TrainingCommand {
     Play,
     /// Pauses training, and cancels a retraining.
     Pause,
-    /// Trains this many steps from the latest one and pauses, as [`TrainingCommand::Play`] does otherwise.
+    /// Trains this many steps from the latest one and pauses, but otherwise acts like [`TrainingCommand::Play`].
     Step(usize),
     /// Trains up to this step, or to the lesson's last, past every stop rule, and pauses; it starts from the latest
     /// step, as [`TrainingCommand::Play`] does. If that step has been reached, training still continues from the
@@ -196,7 +199,7 @@ pub enum TrainingCommand {
     /// Changes the learning rate from the next step on, without restarting training or optimiser. Successive changes
     /// undo as one.
     SetLearningRate(#[serde(with = "json::number")] f64),
-    /// Chooses the weights with which the snapshot compares those in use.
+    /// Chooses the weights with which the snapshot compares those in use; `None` ends the comparison.
     #[serde(skip)]
     Compare(Option<Reference>),
 }
@@ -250,7 +253,7 @@ pub enum InterventionCommand {
     /// head.
     #[serde(skip)]
     SetHeads { heads: Range<usize>, mode: HeadMode<f32> },
-    /// Switches all other heads off; `None` switches all on.
+    /// Switches off all heads but this one; `None` switches all heads on.
     Solo(Option<usize>),
     /// Sets the temperature, which replaces the lesson's; successive changes undo as one.
     SetTemperature(Option<f64>),
@@ -263,19 +266,19 @@ pub enum InterventionCommand {
     SetMask(Option<Mask>),
     /// Restores the lesson's mask.
     ResetMask,
-    /// Removes an edge of attention, of a head counted over all blocks, or restores it. The remaining weights of the
-    /// row are scaled to sum to 1. Edges belong to the sentence on the stage.
+    /// Removes or restores an edge of attention, which is one key for one query of a head; heads are counted over all
+    /// blocks. The remaining weights of the row are scaled to sum to 1. Edges belong to the sentence on the stage.
     SetEdge { edge: Edge, is_removed: bool },
     /// Replaces a vector of the first sentence by one of the second; a patch without a vector uses the present one.
-    /// `None` ends the patch. It also ends when one of the sentences changes.
+    /// `None` ends the patch, which also ends when one of the sentences changes.
     SetPatch(Option<Patch<f32>>),
     /// Undoes all of the changes above.
     Reset,
 }
 
 impl InterventionCommand {
-    /// Returns the commands that make all changes of a pass, in an order in which each is valid. `of` is the model with
-    /// the number of tokens of its sentence, if they are known.
+    /// Returns the commands that make all changes of a pass, in an order in which each is valid. `of` is the
+    /// architecture of the model with the number of tokens of its sentence, if these are known.
     pub fn all_of(changes: &Interventions<f32>, of: Option<(&Architecture, usize)>) -> Vec<Self> {
         let Interventions { temperature, scale, heads, mask, edges, patch } = changes;
         let is_changed = |(_, mode): &(usize, &HeadMode<f32>)| **mode != HeadMode::Live;
@@ -283,7 +286,8 @@ impl InterventionCommand {
         let heads = heads.map(|(head, mode)| Self::SetHead { head, mode: mode.clone() });
         let mut all: Vec<Self> = temperature.map(|set| Self::SetTemperature(Some(set))).into_iter().collect();
         all.extend(scale.map(|set| Self::SetScale(Some(set))));
-        // The mask may hide an edge that was removed earlier. Then everything is made visible while edges are removed.
+        // Only a visible edge can be removed, but the mask may hide one that was removed earlier. In this case,
+        // everything is made visible while edges are removed.
         let open = match of {
             Some((architecture, tokens)) => {
                 let is_seen = |edge: &Edge| {
@@ -353,8 +357,9 @@ pub enum SentenceCommand {
     /// Sets a second sentence to compare with the one on the stage, with the same weights; `None` ends the comparison.
     /// Successive sentences undo as one.
     SetSecond(Option<String>),
-    /// Generates the given number of words after the sentence, or from it if it is a source, with the weights in use
-    /// and no other intervention. The words stay in the snapshot until the sentence changes.
+    /// Generates the given number of words that continue the sentence, or that are the target if the sentence is a
+    /// source. The weights in use apply, but no interventions. The words stay in the snapshot until the sentence
+    /// changes.
     #[serde(skip)]
     Generate { count: usize, choice: NextWordChoice },
 }
@@ -364,7 +369,7 @@ pub enum SentenceCommand {
 pub enum SenseCommand {
     /// Sets whether the sentences run through the model and the stage shows the word in each of them.
     Show(bool),
-    /// Sets the word. Successive changes undo as one.
+    /// Sets the word whose senses are compared. Successive changes undo as one.
     SetWord(String),
     /// Sets the sentence at this index; the index after the last one adds a sentence. Successive texts of a sentence
     /// undo as one.
@@ -372,7 +377,8 @@ pub enum SenseCommand {
         index: usize,
         text: String,
     },
-    /// Sets the sense of the word in a sentence, as a letter of [`SENSES`](super::sentence_pass::senses::SENSES).
+    /// Sets the sense of the word in a sentence, as a letter of [`SENSES`](super::sentence_pass::senses::SENSES);
+    /// `None` removes it.
     SetSense {
         index: usize,
         sense: Option<char>,
@@ -390,7 +396,7 @@ pub enum AxisCommand {
     /// Refits the axes: they become the principal components of the vectors that are on the stage now, which are the
     /// static vectors of the words that the lesson names, and the outputs of the sentences. Chosen axes stay.
     Refit,
-    /// Fits the axes to a saved spread of vectors, that of an earlier refit.
+    /// Fits the axes to the saved mean and covariance of an earlier refit.
     Fit {
         #[serde(with = "json::numbers")]
         mean: Vec<f64>,
@@ -405,14 +411,14 @@ pub enum AxisCommand {
     /// principal components of the space that is orthogonal to the chosen ones.
     Set {
         axis: Axis,
-        /// Words of one end; see [`WordGroup`](super::values::space::WordGroup).
+        /// Words at the start of the axis; see [`WordGroup`](super::values::space::WordGroup).
         from: String,
         to: String,
     },
     /// Sets whether the vectors of a pretrained model are shown as they are, or after the norm that gives its layers a
     /// common scale.
     SetRaw(bool),
-    /// Resets an axis to a principal component.
+    /// Resets an axis to the one with which the lesson began.
     Reset(Axis),
     /// Resets all axes to those with which the lesson began.
     ResetAll,
@@ -449,7 +455,7 @@ impl TensorEntries {
         Self::all(live, &trained.changed_to(live))
     }
 
-    /// Groups entries of all tensors, which are in order, by their tensors.
+    /// Groups entries by their tensors. Their indices count through all tensors and are in ascending order.
     pub fn all(parameters: &Parameters<f32>, entries: &[(usize, f32)]) -> Vec<Self> {
         let mut rest = entries;
         let mut all = Vec::new();

@@ -29,17 +29,18 @@ pub enum Stroke {
     Look,
     Sentence,
     SecondSentence,
-    /// The word whose senses are compared, followed by one of its sentences.
+    /// The word whose senses are compared.
     SenseWord,
     SenseText(usize),
     CellText(CellId),
     CellSlider(CellId),
-    /// Names of the changed settings of a retraining.
+    /// The settings of a retraining, by the names of those that change.
     Recipe(Vec<String>),
 }
 
 impl Stroke {
-    /// Returns the stroke of a command to the present model, or `None` if the command undoes by itself.
+    /// Returns the stroke to which a command belongs, given the present model, or `None` if the command is undone on
+    /// its own.
     pub fn of(command: &Command, model: Option<&LessonModel>) -> Option<Self> {
         match command {
             Command::Weights(WeightCommand::Set { tensor, row, col, .. }) => Some(Self::Entry(*tensor, *row, *col)),
@@ -49,7 +50,7 @@ impl Stroke {
             }
             Command::Interventions(InterventionCommand::SetTemperature(_)) => Some(Self::Temperature),
             Command::Sentence(SentenceCommand::Type(_)) => Some(Self::Sentence),
-            // The commands that start and end the comparison undo by themselves.
+            // Starting or ending the comparison is undone on its own.
             Command::Sentence(SentenceCommand::SetSecond(Some(_))) => {
                 model?.pass.second().map(|_| Self::SecondSentence)
             }
@@ -59,7 +60,7 @@ impl Stroke {
             Command::Training(TrainingCommand::Scrub(_) | TrainingCommand::ShowLatest) => Some(Self::Look),
             Command::Notebook(NotebookCommand::Cell(id, CellCommand::SetText(_))) => Some(Self::CellText(id.clone())),
             Command::Notebook(NotebookCommand::Cell(id, CellCommand::Slide(_))) => Some(Self::CellSlider(id.clone())),
-            // The return to the lesson's own settings undoes by itself.
+            // The return to the lesson's own settings is undone on its own.
             Command::Retrain(recipe) if !recipe.is_default() => {
                 Some(Self::Recipe(recipe.changes_from(&model?.origin.recipe)))
             }
@@ -96,7 +97,8 @@ impl Undoable {
         }
     }
 
-    /// Restores the state and returns the one that it replaces.
+    /// Restores the state and returns the one that it replaces. A state of a model is returned as it is if there is no
+    /// model.
     pub fn exchange(self, model: Option<&mut LessonModel>, notebook: &mut Notebook) -> Self {
         match (self, model) {
             (Self::Model(part), Some(model)) => Self::Model(model.swap(part)),
@@ -114,7 +116,7 @@ impl Undoable {
     }
 }
 
-/// States before and after the present one, each with a label of the change that left it.
+/// States before and after the present one, each with the label of the change that undo or redo reverses or repeats.
 #[derive(Clone, Debug)]
 pub struct History<T> {
     past: VecDeque<Entry<T>>,

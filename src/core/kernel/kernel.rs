@@ -109,8 +109,9 @@ impl Kernel {
         kernel
     }
 
-    /// Returns a second kernel in the present state, on a copy of the lesson. It shares the model, so that nothing is
-    /// read or trained again, unless this kernel is still being restored. The copy's cells have not run.
+    /// Returns a second kernel in the present state, on a copy of the lesson. The two share the model, so that nothing
+    /// is read or trained again, unless this kernel is still being opened, restored or retrained. The copy's cells have
+    /// not run.
     #[must_use]
     pub fn copy(&self, lesson: Arc<Lesson>) -> Self {
         let snapshot = self.snapshot();
@@ -159,7 +160,8 @@ impl Kernel {
         self.report = report.into();
     }
 
-    /// Returns a kernel whose static vectors are trained and whose model is at its initialisation.
+    /// Returns a kernel whose static vectors are trained and whose model is at its initialisation. If this fails, the
+    /// kernel has no model.
     pub fn embedded(lesson: Arc<Lesson>) -> Self {
         let mut kernel = Self::new(lesson);
         while matches!(kernel.phase, Phase::Embedding { .. } | Phase::Opening { .. }) {
@@ -168,7 +170,7 @@ impl Kernel {
         kernel
     }
 
-    /// Returns a kernel that is trained to the lesson's last step.
+    /// Returns a kernel whose model is trained to the lesson's last step, or to its first stop rule.
     pub fn trained(lesson: Arc<Lesson>) -> Self {
         let mut kernel = Self::embedded(lesson);
         kernel.apply(Command::Training(TrainingCommand::Play));
@@ -207,17 +209,17 @@ impl Kernel {
         self.notebook.stop_flag()
     }
 
-    /// Returns the number of optimiser steps done.
+    /// Returns the number of optimiser steps done, which is 0 without a model.
     pub fn steps_done(&self) -> usize {
         self.phase.model().map_or(0, |model| model.training.steps_done())
     }
 
-    /// Does the next piece of work: a few milliseconds of training, or one cell.
+    /// Does the next piece of work, such as a few milliseconds of training or one cell.
     pub fn advance(&mut self) {
         self.work(Self::do_next);
     }
 
-    /// Does a piece of work, and notes a change of the saved work if the piece ended a task.
+    /// Does a piece of work, and counts a change of the saved work if the piece began or ended a task.
     fn work(&mut self, piece: impl FnOnce(&mut Self)) {
         let under_way = |kernel: &Self| {
             let phase = &kernel.phase;
@@ -274,7 +276,7 @@ impl Kernel {
         }
     }
 
-    /// Returns true if training is the only work left, so that it may be paced.
+    /// Returns whether training is under way and neither cells nor texts wait, so that training may be paced.
     pub fn is_training(&self) -> bool {
         match &self.phase {
             Phase::Ready(Ready { model, task: Task::Nothing, .. }) => {
@@ -311,7 +313,7 @@ impl Kernel {
         Some(self.notebook.try_prediction(predict, &cell, &model.live_with(&self.notebook.speaks_of(&cell))))
     }
 
-    /// Returns the fault of a lesson's code that runs after one of its cells, which must have run.
+    /// Runs further code of the lesson after one of its cells, which must have run, and returns the fault, if any.
     pub fn fault_after(&self, id: &str, text: &str) -> Option<Fault> {
         let model = self.phase.model()?;
         self.notebook.fault_after(id, text, &Trial::of(model, self.notebook.live_names()))
@@ -329,7 +331,7 @@ impl Kernel {
         self.remember_changes(None);
     }
 
-    /// Informs the notebook of a change; `slid` is that of [`Notebook::follow`].
+    /// Informs the notebook of a change; `slid` is passed on to [`Notebook::follow`].
     fn follow(&mut self, slid: Option<&SliderMove>) {
         // While training plays, cells wait for its end, and their results are marked as stale.
         let is_resuming = self.phase.is_resuming();
@@ -403,7 +405,8 @@ impl Kernel {
         Some(if is_variable { SliderMove::Variable(id.clone()) } else { SliderMove::Model })
     }
 
-    /// Translates the command of a slider that is bound to the model into the model's command.
+    /// Translates the command of a slider that is bound to the model into the model's command. Other commands stay as
+    /// they are.
     fn bound(&self, command: Command) -> Result<Command, String> {
         let Command::Notebook(NotebookCommand::Cell(id, CellCommand::Slide(value))) = &command else {
             return Ok(command);
@@ -509,7 +512,7 @@ impl Kernel {
     /// Returns the model for questions about it.
     ///
     /// # Errors
-    /// In words for the learner, if there is none to which questions can be put.
+    /// A message for the learner if there is no model, or only a recording.
     pub fn evidence(&self) -> Result<Evidence<'_>, String> {
         self.phase.model().ok_or("there is no model yet")?.evidence()
     }
@@ -603,7 +606,7 @@ impl Kernel {
         }
     }
 
-    /// Begins with a model, which then plays if requested, or continues from the saved state.
+    /// Starts with a model, which then trains if requested, or continues from the saved state.
     fn begin(&mut self, mut model: Box<LessonModel>, own: EmbeddedCorpus, goal: Goal) {
         let task = match goal.saved {
             Some(saved) => {
@@ -663,8 +666,8 @@ impl Kernel {
         }
     }
 
-    /// Requests a tour, which is only written for a model without texts of its own, into a notebook that has no other
-    /// text yet.
+    /// Requests a tour. The request has no effect unless the lesson shows a model from a folder and the notebook is
+    /// unchanged.
     fn ask_for_tour(&mut self) {
         let is_first = matches!(self.tour, Tour::NotAsked);
         if is_first && self.lesson.is_of_folder() && self.notebook.is_as_given(&self.lesson) {

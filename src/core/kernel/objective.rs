@@ -22,7 +22,7 @@ pub fn network(lesson: &Lesson, space: &StaticSpace) -> AttentionModel<f32> {
         .with_rules(rules)
 }
 
-/// Returns the labels, which a tied readout represents by words.
+/// Returns the classes for the labels. A tied readout represents each label by a word.
 fn labels(lesson: &Lesson, vocabulary: &[String]) -> Classes {
     let topics = &lesson.corpus.topics;
     if !lesson.model.architecture.readout.is_by_static_vectors() {
@@ -84,7 +84,7 @@ pub enum Example {
 }
 
 impl Example {
-    /// Returns the words that a learner would type.
+    /// Returns the words that a learner would type; those of a pair are its source.
     pub fn words(&self) -> &[usize] {
         match self {
             Example::Words(words) | Example::Labelled { words, .. } | Example::Pair { source: words, .. } => words,
@@ -115,11 +115,11 @@ pub fn of_texts(lesson: &Lesson, model: &ModelFolder) -> Vec<Example> {
     pieces.map(|pieces| Example::Words(pieces.into_iter().map(|piece| piece.id as usize).collect())).collect()
 }
 
-/// Makes targets from sources, by the rule of a sequence objective.
+/// Maker of targets from sources, by the rule of a sequence objective.
 #[derive(Clone, Debug)]
 pub struct Rewriter {
     pub order: Order,
-    /// The row of the word that replaces each word of the vocabulary.
+    /// Row of the word that replaces each word of the vocabulary in targets, which may be the word itself.
     becomes: Vec<usize>,
 }
 

@@ -23,19 +23,19 @@ use crate::lesson::schema::Lesson;
 
 /// The phase of a running lesson.
 pub enum Phase {
-    /// The lesson's own static vectors are being trained or read from files.
+    /// Training of the lesson's own static vectors, or reading of the vectors from files.
     Embedding {
         trainer: Box<SpaceTrainer>,
         goal: Goal,
     },
-    /// The lesson was saved with a recipe, and the initialisation of that recipe's model is being computed.
+    /// Computation of the model's initialisation, for a lesson that was saved with a recipe.
     Opening {
         own: EmbeddedCorpus,
         work: Box<Retraining>,
         goal: Goal,
     },
     Ready(Ready),
-    /// The lesson has nothing to train on. The reason is in every snapshot.
+    /// Failure of a lesson that has nothing to train on. The reason is in every snapshot.
     Failed {
         progress: Progress,
         fault: LessonFault,
@@ -65,9 +65,9 @@ pub struct Ready {
 pub enum Task {
     #[default]
     Nothing,
-    /// The model is being restored to its saved state.
+    /// Restoration of the model to its saved state.
     Resuming { saved: Arc<Saved>, way: Box<Resuming> },
-    /// The lesson is being trained again, while the present model stays. A retraining of the same settings as the
+    /// Training of the lesson from scratch, while the present model stays. A retraining of the same settings as the
     /// previous one belongs to the same stroke.
     Retraining { work: Box<Retraining>, stroke: Option<Stroke> },
 }
@@ -134,8 +134,8 @@ impl Phase {
 }
 
 impl Ready {
-    /// Applies a command to the model or to the task. Returns true if the command changed the task, of which the model
-    /// has no record.
+    /// Applies a command to the model or to the task. Returns true if the command changed something to be saved that
+    /// the model does not record itself.
     ///
     /// # Errors
     /// A message for the learner if the command is refused. Nothing is changed in that case.
@@ -180,7 +180,7 @@ impl Ready {
     /// Starts a retraining, or cancels one if the recipe is that of the present model. Returns true if either happened.
     ///
     /// # Errors
-    /// A message for the learner if the lesson cannot be trained by this recipe.
+    /// A message for the learner if the lesson cannot be trained with this recipe.
     pub fn retrain(&mut self, lesson: &Arc<Lesson>, recipe: Recipe, stroke: Option<Stroke>) -> Result<bool, String> {
         if self.model.is_recorded() {
             return Err(format!("{ONE_PASS}, so there is nothing to train"));
@@ -207,8 +207,9 @@ impl Ready {
         is_under_way
     }
 
-    /// Replaces the model by a newly trained one. Returns the old model, and sentences for the learner about what is
-    /// lost. If the retraining `continues` the previous one, the ghosts stay those from before the first of them.
+    /// Replaces the model by a newly trained one. Returns the old model, with clauses for the learner about what is
+    /// lost. If the retraining `continues` the previous one, the model that is shown for comparison stays the one from
+    /// before the first of the two.
     pub fn replace_model(&mut self, mut new: LessonModel, continues: bool) -> (LessonModel, Vec<String>) {
         let model = &mut *self.model;
         let lost = new.take_over(model);

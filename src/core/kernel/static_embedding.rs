@@ -55,7 +55,7 @@ pub struct LessonFault {
 /// Static vectors that are being trained or read.
 pub struct SpaceTrainer {
     vocabulary: Arc<[String]>,
-    /// Word indices of every sentence: those of the training corpus, followed by their targets if the model writes
+    /// Rows of the words of every sentence: those of the training corpus, followed by their targets if the model writes
     /// other words.
     corpus: Vec<Vec<usize>>,
     examples: Arc<[Example]>,
@@ -69,7 +69,7 @@ enum Source {
     Training {
         word2vec: Box<Word2Vec<f32>>,
         epochs: usize,
-        /// Number of sentences that take a few milliseconds.
+        /// Number of sentences in one piece of work, which takes a few milliseconds.
         sentences_at_once: usize,
         diverged: Option<Diverged>,
     },
@@ -77,7 +77,7 @@ enum Source {
     Given(Arc<Table<f32>>),
     /// The vectors of a pretrained model, which is read as a whole.
     Pretrained(Loading),
-    /// The first hidden states of each token.
+    /// The first hidden states of each token of a recording.
     Recording(RecordedVectors),
 }
 
@@ -89,7 +89,7 @@ struct Diverged {
 }
 
 impl SpaceTrainer {
-    /// Draws the corpus with the lesson's seed.
+    /// Draws the corpus with the lesson's seed, and starts to read files if the lesson has any.
     pub fn new(lesson: &Lesson) -> Self {
         // Files are read while the vocabulary is built, which also takes a moment.
         let loading = Loading::of(&lesson.static_embedding);
@@ -157,10 +157,10 @@ impl SpaceTrainer {
         }
     }
 
-    /// Starts the training of the embedding table if the lesson's model trains it. Returns whether it does.
+    /// Starts the training of the embedding table if the lesson's model trains it. Returns whether it has started.
     fn begin_table(&mut self, lesson: &Lesson) -> bool {
         let trains = lesson.model.architecture.train_embedding && !lesson.static_embedding.is_pretrained();
-        // An error is reported when the vectors are requested.
+        // The error is ignored here, because it is reported when the vectors are requested.
         let Some((space, _)) = trains.then(|| self.finish(lesson).ok()).flatten() else { return false };
         let mut training = Training::new(Trainer::new(lesson, &space, &self.examples));
         let is_begun = training.trainer().sentences() > 0 && training.play_to(lesson.model.schedule.steps).is_ok();
@@ -255,7 +255,7 @@ impl SpaceTrainer {
 }
 
 impl SpaceTrainer {
-    /// Returns the pretrained model once it is read, or `None` if the lesson trains its own.
+    /// Returns the pretrained model, or `None` if the lesson has none or it has not been read yet.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -297,7 +297,7 @@ fn shared_scale(of: &Architecture, parameters: &Parameters<f32>) -> Option<Share
 }
 
 /// Returns the spread that determines the axes of a lesson's picture: that of the states in all layers of a pretrained
-/// model, or else of the [`basis_vectors`].
+/// model or of a recording, that of all vectors of a whole file, or else that of the [`basis_vectors`].
 pub fn own_spread(
     lesson: &Lesson,
     space: &StaticSpace,
@@ -377,7 +377,7 @@ pub fn matched(projection: Projection, basis: &Basis, space: &StaticSpace, lesso
     } else {
         basis.projection_of(&own_spread(lesson, like, None, basis.raw), like)
     };
-    // The basis is not defined in the lesson's own space, so there is no picture to match.
+    // If the basis is not defined in the lesson's own space, there is no picture to match.
     let Ok(own) = own else { return projection };
     let chosen = basis_rows(lesson, &space.vocabulary);
     let index = index_of(&like.vocabulary);
@@ -392,7 +392,7 @@ pub fn matched(projection: Projection, basis: &Basis, space: &StaticSpace, lesso
 
 /// Returns the words whose vectors determine the axes of the picture: those that the lesson names in its groups and
 /// sentences, so that the axes show the differences between them; or all words, if these are too few to span three
-/// axes.
+/// axes. For a pretrained model, they are the pieces of the lesson's sentences.
 fn basis_rows(lesson: &Lesson, vocabulary: &[String]) -> Vec<usize> {
     if let StaticEmbedding::Pretrained(_) = lesson.static_embedding {
         let texts = Sentence::all_of_lesson(lesson, vocabulary);
@@ -441,7 +441,7 @@ struct Shared {
 }
 
 impl Loading {
-    /// Starts to read a pretrained model; returns `None` if the lesson makes its own vectors.
+    /// Starts to read the lesson's pretrained model. Returns `None` if the lesson has none.
     fn of(embedding: &StaticEmbedding) -> Option<Self> {
         embedding.pretrained().map(|model| Self::start(model))
     }

@@ -19,30 +19,30 @@ pub struct Target {
     pub words: Vec<Option<usize>>,
     /// The part of the learner's text that each word is; `None` for the start token, and for words without a text.
     pub pieces: Vec<Option<TextPiece>>,
-    /// Whether the model wrote it, and not the learner.
+    /// Whether the model wrote the target, and not the learner.
     pub is_written: bool,
 }
 
 impl Target {
-    /// A target without a text.
+    /// Returns a target without a text.
     pub fn of_words(words: Vec<Option<usize>>, is_written: bool) -> Self {
         Self { pieces: vec![None; words.len()], words, is_written }
     }
 }
 
-/// The maker of targets.
+/// Maker of the targets for sources.
 #[derive(Clone, Debug)]
 pub enum Targets {
-    /// A lesson's rule.
+    /// The lesson's rule.
     ByRule(Rewriter),
     /// The model, with the weights of its files: the target stays the same while the learner changes weights and heads,
     /// so that passes of the same words are compared.
     ByModel { model: Box<AttentionModel<f32>>, parameters: Arc<Parameters<f32>> },
 }
 
-/// Number of words that a target has at least, if no word ends it, ...
+/// Number of words up to which a target is written, at least, if no word ends it.
 const WRITTEN_MIN: usize = 20;
-/// ... and number of words for each word of the source: translations are rarely longer.
+/// Number of words up to which a target is written for each word of the source, because translations are rarely longer.
 const WRITTEN_OF_EACH: f64 = 1.5;
 
 /// Returns the number of words that a model writes at most from a source of `source` words, if no word ends the target.
@@ -52,7 +52,7 @@ pub fn words_max(model: &AttentionModel<f32>, source: usize) -> usize {
 }
 
 impl Targets {
-    /// Returns what makes the targets of a lesson; `None` if sentences are not sources.
+    /// Returns the maker of a lesson's targets, or `None` if sentences are not sources.
     pub fn of(
         lesson: &Lesson,
         vocabulary: &[String],
@@ -67,7 +67,7 @@ impl Targets {
         }
     }
 
-    /// Returns the rule of the lesson, if it is one.
+    /// Returns the rule of the lesson, or `None` if the model writes the targets.
     pub fn rule(&self) -> Option<&Rewriter> {
         match self {
             Self::ByRule(rewriter) => Some(rewriter),
@@ -75,7 +75,7 @@ impl Targets {
         }
     }
 
-    /// Returns the target at which nothing has been written yet.
+    /// Returns a target that consists of the start token only.
     pub fn begun(&self) -> Target {
         let start = match self {
             Self::ByRule(_) => None,
@@ -84,8 +84,8 @@ impl Targets {
         Target::of_words(vec![start], true)
     }
 
-    /// Makes the target of a source, by the lesson's rule or by the model. The target of a rule is the right answer,
-    /// so that each position predicts its word from the right words before it, as in training.
+    /// Makes the target of a source, by the lesson's rule or by the model. By a rule, the target is the right answer
+    /// without its last word, so that each position predicts its word from the right words before it, as in training.
     pub fn target(&self, source: &[usize]) -> Target {
         match self {
             Self::ByRule(rewriter) => {
@@ -99,7 +99,7 @@ impl Targets {
                 let mut generator = stream(0, Stream::Generation);
                 let written =
                     model.generate(parameters, &[], Some(source), count, NextWordChoice::Greedy, &mut generator);
-                // Without finite logits there is no next word.
+                // If the logits are not finite, there is no next word, and the target has only its start token.
                 let written = written.unwrap_or_default().into_iter().map(Some);
                 Target::of_words(std::iter::once(model.rules().start).chain(written).collect(), true)
             }

@@ -177,7 +177,7 @@ impl Worker {
     }
 }
 
-/// Returns the time for measuring runs of cells.
+/// Returns the time since the first call, by which runs of cells are measured.
 fn since_start() -> Duration {
     static START: OnceLock<Instant> = OnceLock::new();
     START.get_or_init(Instant::now).elapsed()
@@ -201,7 +201,7 @@ struct KernelThread<'t> {
     pause: Duration,
 }
 
-/// The error after the handle was dropped.
+/// The error when the handle has been dropped, upon which the thread ends.
 struct HungUp;
 
 impl<'t> KernelThread<'t> {
@@ -287,7 +287,7 @@ impl<'t> KernelThread<'t> {
         self.requests.recv().map(Some).map_err(|_| HungUp)
     }
 
-    /// Returns false for [`Request::Settle`], which changes nothing and is answered later.
+    /// Answers a request. Returns false for [`Request::Settle`], which changes nothing and is answered later.
     fn answer(&mut self, request: Request) -> bool {
         match request {
             Request::Apply(command) => self.apply(command),
@@ -309,7 +309,7 @@ impl<'t> KernelThread<'t> {
         true
     }
 
-    /// Applies a command together with those that directly follow it.
+    /// Applies a command together with those that directly follow it in the queue.
     fn apply(&mut self, first: Command) {
         let Self { kernel, requests, seen, next, .. } = self;
         let more = iter::from_fn(|| match requests.try_recv() {
@@ -355,10 +355,10 @@ impl<'t> KernelThread<'t> {
     }
 }
 
-/// Optimiser steps a second, or `None` for full speed. The pace does not affect the results.
+/// Optimiser steps per second, or `None` for full speed. The pace does not affect the results.
 pub type Pace = Option<u32>;
 
-/// Decides when the next step is due.
+/// Clock that determines when the next training step is due.
 pub struct Metronome {
     pace: Pace,
     next: Instant,
@@ -369,18 +369,18 @@ impl Metronome {
         Self { pace, next: now }
     }
 
-    /// Returns the duration of one step.
+    /// Returns the duration of one step, or `None` without a pace.
     fn beat(&self) -> Option<Duration> {
         self.pace.map(|pace| Duration::from_secs(1) / pace.max(1))
     }
 
-    /// Returns the time until the next step is due, or `None` if one is due now.
+    /// Returns the time until the next step is due, or `None` if one is due now or there is no pace.
     pub fn rest(&self, now: Instant) -> Option<Duration> {
         self.beat().map(|_| self.next.saturating_duration_since(now)).filter(|rest| !rest.is_zero())
     }
 
-    /// Returns the number of steps that are due, at most `most`, or `None` without a pace. Missed steps are not made up
-    /// for.
+    /// Returns the number of steps that are due, at most `most`, or `None` without a pace. Further missed steps are not
+    /// made up for.
     pub fn due(&mut self, now: Instant, most: usize) -> Option<usize> {
         let beat = self.beat()?;
         if now < self.next {

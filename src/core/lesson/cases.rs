@@ -12,7 +12,7 @@ use crate::lesson::schema::Lesson;
 use crate::lesson::schema::cells::{CellKind, Exercise};
 use crate::lesson::schema::limits::{CASES_MAX, CELLS_MAX};
 
-/// Name of the record in the file.
+/// Name of the record in a file of cases.
 const NAME: &str = "Cases";
 
 /// Further cases of a lesson's exercises.
@@ -20,7 +20,8 @@ const NAME: &str = "Cases";
 pub struct FurtherCases(Vec<(String, Vec<String>)>);
 
 impl FurtherCases {
-    /// Returns the number of cases that the lesson itself has of an exercise to which cases are added.
+    /// Returns the number of cases, at least 1, that the lesson itself has for an exercise. Returns `None` if no cases
+    /// are added to the exercise.
     pub fn own(&self, id: &str, exercise: &Exercise) -> Option<usize> {
         self.0.iter().any(|(of, _)| of == id).then(|| exercise.cases.len().max(1))
     }
@@ -31,7 +32,7 @@ impl FurtherCases {
             let of = lesson.cells.iter_mut().find(|cell| cell.id == *id);
             let Some(CellKind::Exercise(exercise)) = of.map(|cell| &mut cell.kind) else { continue };
             if exercise.cases.is_empty() {
-                // Without cases, an answer is checked once as it is; it still is.
+                // Without cases, an answer is checked once as it is. An empty case keeps this check.
                 exercise.cases.push(String::new());
             }
             exercise.cases.extend(cases.iter().cloned());

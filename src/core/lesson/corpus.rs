@@ -20,7 +20,7 @@ pub enum TemplatePiece {
     Slot(String),
 }
 
-/// Errors in a template, with the text at fault.
+/// An error in a template, with the text at fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TemplateError {
     /// A `{` without its `}`.
@@ -238,12 +238,12 @@ fn uses(topics: &[ParsedTopic]) -> BTreeMap<String, f64> {
     uses.into_iter().map(|(name, sum)| (name, sum / topics.len() as f64)).collect()
 }
 
-/// Returns whether the article before a word is `an`.
+/// Returns whether the article before a word is `an`, because the word begins with a vowel.
 pub(super) fn takes_an(word: &str) -> bool {
     word.starts_with(['a', 'e', 'i', 'o', 'u'])
 }
 
-/// Changes the article `a` to `an` before a vowel.
+/// Changes the article `a` to `an` before a word that begins with a vowel.
 fn agree_articles(words: &mut [String]) {
     for i in 1..words.len() {
         if words[i - 1] == "a" && takes_an(&words[i]) {
@@ -253,8 +253,9 @@ fn agree_articles(words: &mut [String]) {
 }
 
 impl Lesson {
-    /// Returns the vocabulary: the pieces of a pretrained model; or else the words of the corpus, then the words that
-    /// the model writes in their place, then other words to which the lesson gives vectors.
+    /// Returns the vocabulary: the tokens of a pretrained model, of a recording or of a whole file of vectors; or else
+    /// the words of the corpus, then the words that the model writes in their place, then other words to which the
+    /// lesson gives vectors.
     pub fn vocabulary(&self) -> Arc<[String]> {
         match &self.static_embedding {
             StaticEmbedding::Pretrained(model) => return model.vocabulary().into(),
@@ -314,7 +315,7 @@ pub fn vocabulary(corpus: &Corpus, groups: &[Group]) -> Vec<String> {
     words.list
 }
 
-/// Returns the word list that `{name}` draws from.
+/// Returns the word list that `{name}` draws from, or `None` if there is no such slot or group.
 pub fn slot<'l>(name: &str, corpus: &'l Corpus, groups: &'l [Group]) -> Option<&'l Group> {
     corpus.slots.iter().chain(groups).find(|slot| slot.name == name)
 }

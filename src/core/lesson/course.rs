@@ -59,7 +59,7 @@ impl Heading {
     }
 }
 
-/// Returns the folder of the course: the nearest folder of that name, in the current folder or one above it.
+/// Returns the folder of the course: the nearest one with the name `FOLDER`, in the current folder or in one above it.
 pub fn folder() -> Option<PathBuf> {
     let here = env::current_dir().ok()?;
     let found = here.ancestors().map(|folder| folder.join(FOLDER)).find(|folder| folder.is_dir())?;

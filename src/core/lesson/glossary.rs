@@ -28,7 +28,7 @@ use crate::lesson::schema::limits::{
     GLOSSARY_TERMS_MAX, MEANING_BYTES_MAX, SPELLING_WORDS_MAX, SPELLINGS_MAX, SYMBOL_BYTES_MAX, SYMBOLS_MAX,
 };
 
-/// Entry of the everyday phrases, which are not terms.
+/// Number that stands for an everyday phrase, which is not a term, in place of the index of a term.
 const EVERYDAY: usize = usize::MAX;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,12 +76,13 @@ impl Glossary {
         all
     }
 
-    /// Returns the term whose spelling is the whole text.
+    /// Returns the index of the term whose spelling is the whole text.
     pub fn whole(&self, text: &str) -> Option<usize> {
         self.spellings.whole(text).filter(|term| *term != EVERYDAY)
     }
 
-    /// Returns the terms whose symbol is this formula. There may be several, because lessons use the same few letters.
+    /// Returns the indices of the terms whose symbol is this formula. There may be several, because lessons use the
+    /// same few letters.
     pub fn symbol(&self, latex: &str) -> &[usize] {
         self.symbols.get(&plain_symbol(latex)).map_or(&[], Vec::as_slice)
     }
@@ -272,7 +273,8 @@ impl Spellings {
     /// Adds a spelling of the entry `of`. Returns the entry that has the same spelling already, if any.
     ///
     /// # Errors
-    /// If the spelling is more than words with single hyphens or spaces between them: it would never be found.
+    /// If the spelling contains anything but words with hyphens or spaces between them, because it would never be
+    /// found.
     pub fn add(&mut self, spelling: &str, of: usize) -> Result<Option<usize>, NotWords> {
         let words: Vec<(Range<usize>, String)> = words_at(spelling).collect();
         let (Some((first, _)), Some((last, _))) = (words.first(), words.last()) else { return Err(NotWords) };
@@ -335,7 +337,7 @@ impl Spellings {
     }
 }
 
-/// The error for a spelling that is not only words.
+/// The error for a spelling that contains anything but words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotWords;
 

@@ -75,7 +75,7 @@ impl StepLink {
     }
 }
 
-/// A time is a number from 0 to 1 and so never NaN.
+/// Equality is total, because a time is a number from 0 to 1 and never NaN.
 impl Eq for TextLink {}
 
 /// A problem with a link, in words.

@@ -16,7 +16,7 @@ use crate::lesson::reading::text::markdown_options;
 pub const EXPRESSIONS_MAX: usize = 100;
 /// Greatest length of an expression, in bytes.
 pub const EXPRESSION_BYTES_MAX: usize = 400;
-/// Greatest number of decimals.
+/// Greatest number of decimals that a format can ask for.
 pub const DECIMALS_MAX: usize = 9;
 
 /// Decimals of a fractional number whose expression names no format.
@@ -40,7 +40,7 @@ struct Written {
 struct ReadText {
     /// The Markdown, with a placeholder for each expression.
     markdown: String,
-    /// The elements of the Markdown, each with its bytes.
+    /// The elements of the Markdown, each with its range of bytes.
     events: Vec<(Event<'static>, Range<usize>)>,
     expressions: Vec<LiveExpression>,
     /// Braces that were meant to enclose an expression and do not.
@@ -62,7 +62,8 @@ impl LessonText {
         self.read().events.iter().map(|(event, _)| event.clone())
     }
 
-    /// Returns the words of the text, without code and formulas, each with the Markdown from `before` bytes earlier.
+    /// Returns the passages of the text without code and formulas, each with `before` further bytes of Markdown before
+    /// it, and the byte at which these begin.
     pub(crate) fn words(&self, before: usize) -> impl Iterator<Item = (usize, &str)> {
         let ReadText { markdown, events, .. } = self.read();
         let words = events.iter().filter(|(event, _)| matches!(event, Event::Text(_)));
@@ -72,7 +73,7 @@ impl LessonText {
         })
     }
 
-    /// Returns the expressions. A text without any need not be read for that.
+    /// Returns the expressions. A text without opening braces has none, so it is not parsed.
     pub fn expressions(&self) -> &[LiveExpression] {
         if self.contains("{{") { &self.read().expressions } else { &[] }
     }
@@ -176,12 +177,12 @@ pub struct Flaw {
     pub expected: &'static str,
 }
 
-/// Returns the placeholder of an expression.
+/// Returns the placeholder of the expression with this index.
 pub fn placeholder(index: usize) -> char {
     u32::try_from(index).ok().and_then(|index| char::from_u32(FIRST_PLACEHOLDER + index)).unwrap_or('\u{fffd}')
 }
 
-/// Returns the expression of a placeholder, or `None` for any other character.
+/// Returns the index of the expression for which a character stands, or `None` if it is no placeholder.
 pub fn placed(c: char) -> Option<usize> {
     let index = (c as u32).checked_sub(FIRST_PLACEHOLDER)? as usize;
     (index < EXPRESSIONS_MAX).then_some(index)
@@ -266,7 +267,7 @@ fn is_placeholder(c: char) -> bool {
 
 struct Reader<'a> {
     text: &'a str,
-    /// The text that has been read, up to byte `end`.
+    /// The Markdown that has been read, up to byte `end` of the text.
     markdown: String,
     end: usize,
     expressions: Vec<LiveExpression>,
@@ -346,7 +347,7 @@ impl<'a> Reader<'a> {
                     from = self.end;
                     let changes_markdown = self.text[expression.at.clone()].contains(['`', '$', '<', '\\', '\n']);
                     self.expressions.push(expression);
-                    // A backtick in the expression did not begin code.
+                    // The ranges may be others now: a backtick in the expression, for example, did not begin code.
                     if changes_markdown {
                         still = self.still(begin, part.end);
                     }
@@ -442,8 +443,8 @@ fn is_escaped(text: &str, at: usize) -> bool {
     text[..at].bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1
 }
 
-/// Finds the closing braces that belong to those before `text`, past strings and nested braces. The error is where the
-/// search ended.
+/// Finds the closing braces of the expression whose opening braces are just before `text`; strings and nested braces
+/// are skipped. The error is the byte at which the search ended.
 fn end_of(text: &str) -> Result<usize, usize> {
     let mut depth = 0_usize;
     let mut quote = None;

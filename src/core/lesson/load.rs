@@ -46,14 +46,14 @@ use crate::lesson::vector_files::{is_file_of_vectors, lesson_of};
 
 const A_LESSON_OR_MODEL: &str = "a lesson file, a model's folder, or the name of a model in the Hugging Face cache";
 
-/// Reads a lesson file or opens a pretrained model, and returns either the lesson or all its issues with their places.
-/// A model is given by its folder or by its name in the Hugging Face cache.
+/// Reads a lesson file, or opens a pretrained model, a recording or a file of vectors, and returns either the lesson or
+/// all its issues with their places. A model is given by its folder or by its name in the Hugging Face cache.
 pub fn read(path: &Path) -> Result<Lesson, Vec<LessonIssue>> {
     read_with_text(path).map(|(lesson, _)| lesson)
 }
 
 /// Reads a lesson as [`read`] does, and returns the exact text from which it was made, even if the file changes a
-/// moment later. A pretrained model has no text.
+/// moment later. A lesson without a lesson file has no text.
 ///
 /// # Errors
 /// See [`read`].
@@ -251,7 +251,7 @@ fn read_parts(record: &mut Record<'_>, folder: Option<PathBuf>) -> Option<Lesson
     })
 }
 
-/// Reads the parts of a lesson about a pretrained model that do not come from the model.
+/// Reads the parts of a lesson about a pretrained model or a recording that do not come from the model.
 fn read_on_a_model(record: &mut Record<'_>) -> Option<Lesson> {
     if let Some(groups) = record.given("groups") {
         groups.issue("groups: a lesson about a pretrained model or a recording has no groups").expected("no groups");
@@ -282,7 +282,7 @@ fn read_on_a_model(record: &mut Record<'_>) -> Option<Lesson> {
 /// The parts of a lesson that refer to its words and its model.
 struct Pages {
     sentences: Option<Vec<Vec<String>>>,
-    /// The probes; `None` for a pretrained model.
+    /// The probes, of which a pretrained model and a recording have none.
     probes: Option<Vec<Probe>>,
     panels: Option<Vec<PanelName>>,
     cells: Option<Vec<Cell>>,
@@ -356,8 +356,8 @@ fn read_pages(
     Pages { sentences, probes, panels, cells, claims }
 }
 
-/// Returns the words of each sentence on the stage. For a model that writes another sentence, these are the words that
-/// its decoder reads.
+/// Returns the words of each sentence on the stage. If the target follows a rule, these are the words that the decoder
+/// reads.
 fn words_on_stage(sentences: &[Option<Vec<String>>], objective: Option<&Objective>) -> Vec<Option<Vec<String>>> {
     let read_by = |words: &Vec<String>| match objective {
         Some(Objective::Sequence(TargetForm::ByRule(rewriting))) => rewriting.decoded(words),

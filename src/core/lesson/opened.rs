@@ -35,10 +35,11 @@ impl Lesson {
         }
     }
 
-    /// The lesson that opens on a recording: its texts are the sentences.
+    /// Returns the lesson that opens on a recording, whose texts are the sentences.
     pub fn of_recording(model: RecordedModel) -> Self {
         let (name, about) = (model.name.clone(), model.about());
-        // What was answered stands at each place, or once for all; of the training nothing is known.
+        // Answers were recorded for each token, or once for the whole text. The training is not known, so an objective
+        // with such answers is taken.
         let objective = match model.architecture.pooling {
             Pooling::Mean => Objective::Label,
             _ => Objective::MaskedWord { rate: 0.15, among: Vec::new(), stand_ins: Vec::new() },
@@ -127,7 +128,7 @@ impl Lesson {
 /// The id of the first cell of a model's notebook.
 pub const ABOUT: &str = "about";
 
-/// Returns an id for a name, of letters, digits and `-` only.
+/// Returns an id for a name; it consists of letters, digits and `-` only.
 pub(super) fn file_id(kind: &str, name: &str) -> String {
     let of_id = |sign: char| if sign.is_ascii_alphanumeric() { sign.to_ascii_lowercase() } else { '-' };
     format!("{kind}-{}", name.chars().map(of_id).collect::<String>())
@@ -178,7 +179,7 @@ pub(super) fn usual_sentences(model: &ModelFolder) -> Vec<String> {
         has_own && pieces.len() <= most && 2 * known > pieces.len()
     };
     let mut read: Vec<String> = texts.into_iter().filter(|text| is_read(text)).collect();
-    // A small vocabulary splits some of these words into letters and syllables.
+    // A small vocabulary splits some of these words into letters and syllables. Texts that it splits less come first.
     read.sort_by_key(|text| {
         let pieces = model.pieces(text).unwrap_or_default();
         let own = pieces.iter().filter(|piece| piece.origin != Origin::Added).count();

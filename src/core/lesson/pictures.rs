@@ -12,11 +12,11 @@ use attune_engine::files;
 
 use crate::lesson::reading::file::folder_of;
 
-/// Size of the largest file, in bytes.
+/// Greatest size of a picture's file, in bytes.
 pub const FILE_BYTES_MAX: u64 = 8 << 20;
-/// Length of the longest side, in pixels.
+/// Greatest length of a side, in pixels.
 pub const SIDE_MAX: u32 = 4096;
-/// Number of pixels of all pictures of a lesson together: 128 MiB once they are decoded.
+/// Greatest number of pixels of all pictures of a lesson together, which take 128 MiB once they are decoded.
 pub const PIXELS_MAX: u64 = 32 << 20;
 /// Greatest number of different paths that are looked up; further ones are refused.
 pub const FILES_MAX: usize = 256;
@@ -30,7 +30,7 @@ pub enum PictureFormat {
 }
 
 impl PictureFormat {
-    /// Returns the format by the content of a file, whatever its name.
+    /// Returns the format by the content of a file, whatever its name, or `None` if it is neither PNG nor JPEG.
     fn of(bytes: &[u8]) -> Option<Self> {
         match bytes {
             [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some(Self::Png),
@@ -46,7 +46,7 @@ impl PictureFormat {
         }
     }
 
-    /// Returns the usual extension of such a file's name.
+    /// Returns the usual extension of the name of a file in this format.
     pub fn extension(self) -> &'static str {
         match self {
             Self::Png => "png",
@@ -54,7 +54,7 @@ impl PictureFormat {
         }
     }
 
-    /// Reads width and height from the first bytes of a file.
+    /// Reads width and height from the first bytes of a file, or returns `None` if they do not contain them.
     fn size(self, bytes: &[u8]) -> Option<(u32, u32)> {
         match self {
             // Width and height are the first fields of the first chunk.
@@ -67,7 +67,7 @@ impl PictureFormat {
     }
 }
 
-/// Reads width and height from the first frame segment of a JPEG file.
+/// Reads width and height from the first frame segment of a JPEG file, or returns `None` if there is none.
 fn jpeg_size(bytes: &[u8]) -> Option<(u32, u32)> {
     let number = |at: usize| Some(u16::from_be_bytes(*bytes.get(at..)?.first_chunk()?));
     let mut at = 2;
@@ -114,7 +114,7 @@ pub struct PictureFolder {
 }
 
 impl PictureFolder {
-    /// Returns the folder of a lesson's file.
+    /// Returns the folder of a lesson's file, in which nothing has been looked up yet.
     pub fn of(lesson: &Path) -> Self {
         Self { path: Some(folder_of(lesson).to_owned()), ..Self::default() }
     }

@@ -285,8 +285,8 @@ const SHARES: u32 = 20;
 /// Difference below which two shares are equal, because it is a rounding error.
 const SAME: f64 = 1e-9;
 
-/// Returns all switches and sliders of a lesson, at the positions of a recipe. Those with only one position are left
-/// out.
+/// Returns all switches and sliders of a lesson, at the positions of a recipe. Sliders with only one position are left
+/// out. A lesson that cannot be trained again has neither.
 pub fn offers(lesson: &Lesson, recipe: &Recipe) -> Vec<KnobOffer> {
     let embedding = &lesson.static_embedding;
     if embedding.is_pretrained() || embedding.is_whole_file() || embedding.recording().is_some() {

@@ -18,38 +18,39 @@ use attune_engine::recording::{Attention, RecordedText, Recording};
 
 use crate::lesson::schema::limits::PIECES_MAX;
 
-/// Weights of larger files are held against what weights can be while the recording is looked at.
+/// Greatest size of the weights, in bytes, that are checked when a recording is opened. Those of larger files are
+/// checked while the recording is shown.
 const CHECKED_FIRST_BYTES_MAX: u64 = 32 << 20;
 
-/// Tokens of a stretch of a long text that is shown at once: as many as the stage and the maps show.
+/// Greatest number of tokens of a long text that are shown at once, because the stage and the maps show no more.
 pub const STRETCH: usize = 128;
 
-/// Numbers that the shown stretch of a text may take in memory beside those that the file has, 2 GiB of them: vectors that
-/// heads share, and vectors of blocks without states, are kept for each head and each block.
+/// Greatest number of values, 2 GiB of them, that the shown stretch of a text may take in memory in addition to those
+/// in the file. Vectors that heads share, and vectors of blocks without states, are kept for each head and each block.
 const NUMBERS_MAX: usize = 512 << 20;
 
-/// Matrices of hidden states that are kept for a block: its sums, its terms and its output.
+/// Number of matrices of hidden states that are kept for a block: its sums, its terms and its output.
 const STATES_OF_BLOCK: usize = 3;
 
-/// Why nothing else than a recorded text can be shown.
+/// The reason why only a recorded text can be shown.
 pub const ONE_PASS: &str = "a recording holds one pass, not the model";
 
 /// A recording that is open.
 #[derive(Debug)]
 pub struct RecordedModel {
     pub path: PathBuf,
-    /// The model that was recorded, or else the file.
+    /// Name of the model that was recorded, or else of the file.
     pub name: String,
     pub recording: Recording,
-    /// The form of the first text. A text of another form is not shown.
+    /// Form of the first text's pass. A text of another form is not shown.
     pub architecture: Architecture,
     /// The different tokens of all texts of the first one's form, in readable form.
     pub vocabulary: Arc<[String]>,
     /// The names of the logits' columns, or their numbers.
     pub classes: Arc<[String]>,
-    /// The rows of the vocabulary of each text's tokens; none of a text of another form.
+    /// The rows of the vocabulary of each text's tokens; a text of another form has none.
     rows: Vec<TokenRows>,
-    /// The texts as they are chosen, each of which is another.
+    /// Titles by which the texts are chosen; no two are equal.
     titles: Vec<String>,
 }
 
@@ -66,7 +67,8 @@ impl PartialEq for RecordedModel {
     }
 }
 
-/// One text of a recording as a model reads one. An encoder that was recorded alone is a model of one tower.
+/// One text of a recording, in the form in which a model reads it. An encoder that was recorded alone is a model of one
+/// tower.
 #[derive(Clone, Copy)]
 pub struct Towers<'a> {
     text: &'a RecordedText,
@@ -77,7 +79,7 @@ pub struct Towers<'a> {
 #[derive(Clone, Copy)]
 pub struct TowerTokens<'a> {
     pub tokens: &'a [String],
-    /// Places of those that the tokenizer added.
+    /// Positions of the tokens that the tokenizer added.
     pub special: &'a [usize],
 }
 
@@ -98,7 +100,8 @@ impl<'a> Towers<'a> {
         }
     }
 
-    /// Returns the tokens that another tower reads, where there are attentions or states of them.
+    /// Returns the tokens of the source, or `None` if the text has none, or neither attention to them nor hidden states
+    /// of them were recorded.
     pub fn source(&self) -> Option<TowerTokens<'a>> {
         let of_source = |attention: &Attention| attention.side.keys_are_of_source();
         let is_used = !self.text.source_states.is_empty() || self.text.attentions.iter().any(of_source);
@@ -110,7 +113,7 @@ impl<'a> Towers<'a> {
         Some(TowerTokens { tokens: about.source_tokens.as_deref()?, special: &about.source_special })
     }
 
-    /// Returns the words of the sentence's tokens, where they were recorded.
+    /// Returns the number of the word of each of the sentence's tokens, if these numbers were recorded.
     pub fn words(&self) -> Option<&'a [Option<i64>]> {
         self.text.about.words.as_deref().filter(|_| !self.is_encoder_alone)
     }
@@ -125,7 +128,8 @@ impl<'a> Towers<'a> {
         if of_source || self.is_encoder_alone { &self.text.source_states } else { &self.text.states }
     }
 
-    /// Returns the width of all hidden states; `None` where there are not enough of them for a picture: two of each tower.
+    /// Returns the width of all hidden states. Returns `None` if their widths differ, or if there are fewer than two of
+    /// a tower, which are too few for a picture.
     pub fn width(&self) -> Option<usize> {
         let width = |of_source: bool| {
             let states = self.states(of_source);
@@ -146,8 +150,8 @@ impl<'a> Towers<'a> {
         self.own().tokens.len() > 1 && self.logits().is_some_and(|logits| logits.shape[0] == 1)
     }
 
-    /// Returns the layers that have blocks: those with an attention, or where no attention was recorded those with a hidden
-    /// state beside them.
+    /// Returns the layers that have blocks: those with an attention or, if no attention was recorded, those with a
+    /// hidden state before or after them.
     fn own_layers(&self) -> Vec<(usize, Option<&'a Attention>)> {
         let own = self.text.attentions.iter().filter(|attention| !self.is_of_source(attention));
         let own: Vec<_> = own.map(|attention| (attention.layer, Some(attention))).collect();
@@ -169,7 +173,8 @@ impl<'a> Towers<'a> {
         of_source.map(|attention| (attention.layer, Some(attention))).chain(self.own_layers()).collect()
     }
 
-    /// Returns the hidden states that the first block of a tower begins with, or the first of all.
+    /// Returns the hidden states with which the first block of a tower begins, or else the first hidden states of the
+    /// tower.
     pub fn first_state(&self, of_source: bool) -> Option<&'a FileTensor> {
         let is_of_tower = |(_, attention): &(usize, Option<&Attention>)| {
             attention.is_some_and(|attention| self.is_of_source(attention)) == of_source
@@ -178,21 +183,21 @@ impl<'a> Towers<'a> {
         before.map(|(_, state)| state).or_else(|| self.states(of_source).values().next())
     }
 
-    /// Counts the numbers that a stretch takes in memory beside those of the file.
+    /// Returns the number of values that a stretch takes in memory in addition to those of the file.
     fn numbers(&self) -> usize {
         let tokens = self.own().tokens.len().max(self.source().map_or(0, |source| source.tokens.len()));
         let of_block = |(_, attention): (usize, Option<&Attention>)| {
             let last_axis = |part: Part| attention.and_then(|of| of.part(part)).map_or(0, |tensor| tensor.shape[2]);
-            // Values are kept, and what the weights mix of them.
+            // The values are kept, and so are the mixes, which have the same width.
             let of_head = last_axis(Part::Keys) + 2 * last_axis(Part::Values);
             STATES_OF_BLOCK * self.width().unwrap_or(0) + attention.map_or(0, |of| of.heads) * of_head
         };
         tokens.min(STRETCH) * self.blocks().into_iter().map(of_block).sum::<usize>()
     }
 
-    /// Returns the hidden states that a block begins and ends with, each with the number of layers before it. It ends with
-    /// what the next block begins with, which is the state behind its own layer unless layers between them have no block.
-    /// Between the two attentions of a decoder's layer there is none.
+    /// Returns the hidden states with which a block begins and ends, each with the number of layers before it. A block
+    /// ends with those with which the next block begins; these are the states after its own layer, unless layers
+    /// without a block follow. Between the two attentions of a decoder's layer, there are none.
     pub fn around(&self, block: usize) -> [Option<(usize, &'a FileTensor)>; 2] {
         let blocks = self.blocks();
         let of_source = |at: usize| blocks[at].1.is_some_and(|attention| self.is_of_source(attention));
@@ -211,10 +216,10 @@ impl<'a> Towers<'a> {
 }
 
 impl RecordedModel {
-    /// Opens a recording. The weights of a small file are looked at as a whole.
+    /// Opens a recording. The weights of a small file are all checked at once.
     ///
     /// # Errors
-    /// All that does not fit.
+    /// Everything in the file that does not fit.
     pub fn open(path: &Path) -> Result<Self, Vec<Refusal>> {
         let recording = Recording::open(path)?;
         let attentions = || recording.texts.iter().flat_map(|text| &text.attentions);
@@ -245,8 +250,8 @@ impl RecordedModel {
         &self.rows[text]
     }
 
-    /// Returns the text as it is chosen: what was recorded of it, or else its tokens; with a number where an earlier one has
-    /// the same.
+    /// Returns the title by which a text is chosen: the recorded text, or else its tokens, with a number if an earlier
+    /// text has the same title.
     pub fn title(&self, text: usize) -> String {
         self.titles[text].clone()
     }
@@ -258,10 +263,10 @@ impl RecordedModel {
         rows.iter().take(PIECES_MAX).map(|row| self.vocabulary[*row].clone()).collect()
     }
 
-    /// Finds a text.
+    /// Checks that a text exists and has the form of the first.
     ///
     /// # Errors
-    /// A message for the learner if there is none such, or it is of another form than the first.
+    /// A message for the learner if there is no such text, or it is of another form than the first.
     pub fn check_text(&self, text: usize) -> Result<(), String> {
         let count = self.recording.texts.len();
         let Some(recorded) = self.recording.texts.get(text) else {
@@ -276,7 +281,7 @@ impl RecordedModel {
         }
     }
 
-    /// Returns its size in words.
+    /// Returns a description of the recording's size.
     pub fn about(&self) -> String {
         let first = &self.recording.texts[0];
         let towers = Towers::of(first);
@@ -293,7 +298,7 @@ impl RecordedModel {
     }
 }
 
-/// Returns what a text has otherwise than the first, in words; `None` where both are passes of one form.
+/// Returns a few words on how a text differs from the first, or `None` if both are passes of one form.
 fn difference(first: &RecordedText, text: &RecordedText) -> Option<&'static str> {
     let [a, b] = [first, text].map(Towers::of);
     let [own, other] = [&a, &b].map(Towers::blocks);
@@ -323,13 +328,13 @@ fn difference(first: &RecordedText, text: &RecordedText) -> Option<&'static str>
             "output weights or biases of scores",
         ),
         (columns(&a) != columns(&b) || first.about.classes != text.about.classes, "logits or classes"),
-        // One row of one token is both.
+        // A single row for a single token counts as both.
         (a.is_answered_as_whole() != b.is_answered_as_whole() && !is_one_token(&b), "rows of logits"),
     ];
     differences.into_iter().find_map(|(is_other, what)| is_other.then_some(what))
 }
 
-/// Finds a text of which too much would be in memory: small tensors that many heads or blocks share.
+/// Returns a refusal if a text would take too much memory, because many heads or blocks share small tensors.
 fn size_fault(text: &RecordedText) -> Option<Refusal> {
     let towers = Towers::of(text);
     let numbers = towers.numbers();
@@ -343,7 +348,7 @@ fn size_fault(text: &RecordedText) -> Option<Refusal> {
     Some(Refusal::new(found, expected, "record fewer layers").of_tensor(name))
 }
 
-/// Returns the texts as they are chosen.
+/// Returns the titles by which the texts are chosen.
 fn titles(texts: &[RecordedText]) -> Vec<String> {
     let mut used = HashSet::new();
     let title = |text: &RecordedText| {
@@ -364,7 +369,7 @@ fn titles(texts: &[RecordedText]) -> Vec<String> {
     texts.iter().map(title).collect()
 }
 
-/// Writes the tokens of a tower as the pieces of a model are written.
+/// Returns the tokens of a tower, written as the pieces of a model are.
 fn readable(tower: TowerTokens<'_>) -> Vec<String> {
     let spelling = Spelling::guessed(tower.tokens);
     tower.tokens.iter().map(|token| shown(&spelling, token)).collect()
@@ -392,14 +397,14 @@ fn vocabulary(texts: &[RecordedText]) -> (Arc<[String]>, Vec<TokenRows>) {
     (words.into(), rows)
 }
 
-/// Writes a token as pieces of a model are written: without the mark of a word's beginning.
+/// Returns a token, written as the pieces of a model are: without the mark of a word's beginning.
 fn shown(spelling: &Spelling, token: &str) -> String {
     let shown = spelling.shown(token);
     let text = shown.strip_prefix(' ').unwrap_or(&shown);
     if text.is_empty() { token.to_owned() } else { text.to_owned() }
 }
 
-/// Returns the form of a text as that of a model: what is not known is not there.
+/// Returns the architecture of a model that reads the text, without the parts that were not recorded.
 fn architecture(recording: &Recording, text: &RecordedText) -> Architecture {
     let towers = Towers::of(text);
     let width = towers.width().unwrap_or(0);
@@ -429,7 +434,7 @@ fn block(recording: &Recording, attention: Option<&Attention>, width: usize, tok
     let last_axis = |part: Part| attention.part(part).map_or(0, |tensor| tensor.shape[2]);
     let key_width = last_axis(Part::Queries);
     let even = (key_width as f64).sqrt().recip();
-    // A number that cannot be read is said where its head is.
+    // A number that cannot be read is reported when its head is read.
     let scale = recording.scale(attention, 0).ok().flatten().unwrap_or(even);
     let is_even = (scale - even).abs() <= f64::from(f32::EPSILON) * even;
     let config = AttentionConfig {

@@ -15,11 +15,11 @@ const STARTER: &str = include_str!("starter.ron");
 /// The reason why a new lesson was not written.
 #[derive(Debug)]
 pub enum NotNew {
-    /// The name is not that of a lesson file.
+    /// A name that is not that of a lesson file.
     Name(PathBuf),
-    /// A file of this name exists.
+    /// A name that an existing file has.
     Taken(PathBuf),
-    /// The lesson to be copied cannot be read.
+    /// A lesson to be copied that cannot be read.
     From(Box<LessonIssue>),
     Unwritten(PathBuf, io::Error),
 }

@@ -139,7 +139,7 @@ const CELL_FILE_BYTES_MAX: u64 = 64 << 20;
 const CELL_NUMBERS_MAX: usize = 16 << 20;
 const CELL_MEMORY_MAX: u64 = 256 << 20;
 
-/// The files that cells read last, which are not read again for the next cell.
+/// The file that a cell read last, and those that cells could not read. None of them is read again for the next cell.
 static LAST: Mutex<Last> = Mutex::new(Last { vectors: None, refused: Vec::new() });
 
 struct Last {
@@ -273,8 +273,8 @@ fn of_space(
     }
 }
 
-/// Returns whether a column of metadata has few values, most of them shared by several words, so that colours can
-/// distinguish them.
+/// Returns whether a column of metadata has few values, each shared by at least two words on average, so that colours
+/// can distinguish them.
 fn is_of_groups(column: &Column) -> bool {
     let mut values = BTreeSet::new();
     let are_few = column.entries.iter().all(|value| {

@@ -219,7 +219,7 @@ pub struct Loaded<T> {
 /// The place from which a value was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoadedFrom {
-    /// Nothing is stored.
+    /// No place, because nothing usable is stored.
     Nothing,
     /// The current state, saved at that time.
     State(SystemTime),
@@ -235,11 +235,11 @@ pub enum LoadedFrom {
 /// A file that could not be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnusableFile {
-    /// Its path when it was read.
+    /// Path of the file when it was read.
     pub file: PathBuf,
     /// The reason why it could not be used.
     pub wrong: ReadError,
-    /// Its path now; `None` if it was not moved.
+    /// Path of the file now; `None` if it was not moved.
     pub kept: Option<PathBuf>,
 }
 
@@ -280,14 +280,14 @@ impl<T> Loaded<T> {
     }
 }
 
-/// How to treat files that cannot be used.
+/// Treatment of files that cannot be used.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Aside {
-    /// Leaves them in place, because another window owns the folder.
+    /// No change: the files stay in place, because this window does not own the folder.
     Nothing,
-    /// Moves them aside, except for those of a newer program.
+    /// Moving the files aside, except for those of a newer program.
     Unusable,
-    /// Moves all of them aside, including those of a newer program.
+    /// Moving all of the files aside, including those of a newer program.
     Newer,
 }
 
@@ -329,7 +329,8 @@ fn value_in<T: Stored>(file: &Path) -> Result<Option<(T, Meta)>, ReadError> {
     Ok(Some((decoded.value()?, decoded.meta)))
 }
 
-/// Reads the latest work on a file that had this id and no longer exists; most likely the learner moved it.
+/// Reads the latest work on a file that had this id and no longer exists, because the learner most likely moved it.
+/// Returns `None` if there is no such work.
 pub(super) fn of_moved<T: Stored>(home: &Home, key: &Key) -> Option<Loaded<T>> {
     key.file.as_ref()?;
     let all = home.root().join(FILES);

@@ -48,27 +48,27 @@ pub trait Stored: Serialize + DeserializeOwned + Send + Sync + 'static {
 /// The reason why a file gives no value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReadError {
-    /// The file ends early, after `bytes`; `of` is its full length, if the header still states it.
+    /// A file that ends early, after `bytes`; `of` is its full length, if the header still states it.
     Truncated { bytes: u64, of: Option<u64> },
-    /// The content does not match its checksum.
+    /// Content that does not match its checksum.
     Corrupt,
-    /// The file is not UTF-8.
+    /// A file that is not UTF-8.
     NotText,
-    /// The file has no header of this program.
+    /// A file without a header of this program.
     NotState,
-    /// A newer program wrote it.
+    /// A file that a newer program wrote.
     Newer {
         version: u32,
         /// The newest version that this program knows.
         known: u32,
     },
-    /// An older program wrote it, in a form that is no longer understood.
+    /// A file that an older program wrote, in a form that is no longer understood.
     Older { version: u32 },
-    /// The file is whole, but not in the form that this program expects.
+    /// A file that is whole, but not in the form that this program expects.
     Content(String),
-    /// The file is larger than any state.
+    /// A file that is larger than any state.
     TooLarge { bytes: u64 },
-    /// The operating system cannot read it.
+    /// A file that the operating system cannot read.
     Unreadable(String),
 }
 
@@ -97,7 +97,7 @@ impl fmt::Display for ReadError {
     }
 }
 
-/// The second header line.
+/// The second header line, which says whose state this is, and when and why it was saved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Meta {
     pub(super) id: String,
@@ -231,7 +231,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, ReadError> {
     }
 }
 
-/// Reads only the header of a file.
+/// Reads only the header of a file, or returns `None` if the file has no readable one.
 pub(super) fn read_meta(path: &Path) -> Option<Meta> {
     let bytes = read_up_to(path, HEADER_MAX).ok()?;
     let mut lines = bytes.strip_prefix(MAGIC)?.split(|byte| *byte == b'\n');

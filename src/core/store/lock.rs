@@ -37,11 +37,11 @@ const OWNER_BYTES_MAX: u64 = 4_096;
 /// A program that has a folder open for writing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Owner {
-    /// The id of its process.
+    /// Id of the program's process.
     pub pid: u32,
-    /// The name of the computer on which it runs.
+    /// Name of the computer on which the program runs.
     pub host: String,
-    /// The time at which it became the owner, in seconds since 1970.
+    /// Time at which the program became the owner, in seconds since 1970.
     since: u64,
     /// A token that no other owner has.
     token: String,
@@ -134,8 +134,8 @@ pub(super) enum LockState {
 }
 
 impl Ownership {
-    /// Makes this program the owner, unless another one is alive. With `over_its_head`, it becomes the owner all the
-    /// same.
+    /// Makes this program the owner, unless another one is alive, which is then returned. With `over_its_head`, this
+    /// program becomes the owner in any case.
     pub(super) fn claim(folder: &Path, _gate: &Gate, over_its_head: bool) -> io::Result<Result<Ownership, Owner>> {
         if let Some(other) = Owner::of(folder).filter(|other| !over_its_head && other.is_alive(folder)) {
             return Ok(Err(other));
@@ -167,7 +167,7 @@ impl Ownership {
     }
 }
 
-/// Which window may write.
+/// The window that may write, if there is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lock {
     /// This window.

@@ -180,7 +180,8 @@ impl<T: Stored> Store<T> {
             Ok(ownership) => ownership,
             Err(by) => return Err(self.lose(by)),
         };
-        // The learner has not seen in this window what was written there meanwhile.
+        // The learner has not seen in this window what others have written there in the meantime, so it is kept as a
+        // checkpoint.
         let there = load::<T>(&self.folder, Aside::Unusable);
         if let Some(blocked) = there.blocked(&self.folder) {
             self.lock = blocked.clone();

@@ -30,16 +30,16 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The state of saving.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// Nothing has changed since the work was opened.
+    /// No change since the work was opened.
     Unchanged,
-    /// There are changes that are not yet written.
+    /// Changes that are not yet written.
     Pending,
-    /// All changes are written.
+    /// No unwritten changes; the last one was written at this time.
     Saved { at: SystemTime },
-    /// The last write failed, or the next one is expected to. It is tried again; the previously saved state is
+    /// A failure of the last write, or one to be expected of the next. It is tried again; the previously saved state is
     /// unchanged.
     Failed { why: String },
-    /// This window may not write, or no longer may.
+    /// A window that may not write, or no longer may.
     Locked(Lock),
 }
 

@@ -37,12 +37,12 @@ impl Default for Allowance {
 }
 
 impl Allowance {
-    /// Begins an allowance of the given time.
+    /// Begins an allowance of the given time and of [`RUN_BYTES_MAX`] bytes.
     pub fn within(time: Duration) -> Self {
         Self { begun: Instant::now(), time, bytes: RUN_BYTES_MAX, is_shared: false }
     }
 
-    /// Reduces the memory so that there is room for the `kept_bytes` of other cells.
+    /// Reduces the memory so that the cell and the `kept_bytes` of other cells stay within the limits of all cells.
     #[must_use]
     pub fn beside(self, kept_bytes: usize) -> Self {
         let left =
@@ -108,7 +108,7 @@ struct Spent {
     entries: AtomicUsize,
     products: AtomicU64,
     draws: AtomicUsize,
-    /// Reason why the run ends, which code cannot catch.
+    /// Reason why the run ends; code cannot catch it like an error.
     end: OnceLock<Fault>,
     outputs: Mutex<OutputCount>,
     stop: Arc<AtomicBool>,
@@ -135,7 +135,7 @@ impl Budget {
         }))
     }
 
-    /// Returns the memory that the run has allocated.
+    /// Returns the bytes that the run has allocated and not freed; 0 if it has freed more than it allocated.
     pub fn held(&self) -> usize {
         usize::try_from(held() - self.0.held_before).unwrap_or_default()
     }
@@ -151,7 +151,7 @@ impl Budget {
         self.0.end.get()
     }
 
-    /// Checks all limits.
+    /// Ends the run if it exceeds its memory or its time, or was interrupted.
     ///
     /// # Errors
     /// The reason why the run has to end.
@@ -183,7 +183,8 @@ impl Budget {
         ends
     }
 
-    /// Charges for a tensor of the given number of entries, before it is made.
+    /// Charges for a tensor of the given number of entries, before it is made. Returns a fault if the tensor is too
+    /// large or too little of the budget is left.
     pub fn pay(&self, entries: usize) -> Result<(), Fault> {
         if entries > TENSOR_ENTRIES_MAX {
             let message = format!("a tensor of {entries} entries is too large");
@@ -200,7 +201,8 @@ impl Budget {
         Ok(())
     }
 
-    /// Charges for a product of the given number of multiplications, before it is computed.
+    /// Charges for a product of the given number of multiplications, before it is computed. Returns a fault if too few
+    /// are left.
     pub fn work(&self, multiplications: u64) -> Result<(), Fault> {
         if self.0.products.fetch_add(multiplications, Relaxed).saturating_add(multiplications) > RUN_PRODUCTS_MAX {
             let message = format!("the products of this cell take more than {RUN_PRODUCTS_MAX} multiplications");
@@ -218,7 +220,7 @@ impl Budget {
         let mut total = self.0.outputs.lock().unwrap_or_else(PoisonError::into_inner);
         total.bytes += output.size();
         if total.bytes > OUTPUT_BYTES_MAX || total.outputs.len() == OUTPUTS_MAX {
-            // Outputs must not be left out silently.
+            // A missing output must not go unnoticed, so the run ends.
             self.end(Output::too_much());
             return Err(Output::too_much());
         }
@@ -226,7 +228,8 @@ impl Budget {
         Ok(())
     }
 
-    /// Shows a value as the result of a cell, except `()`.
+    /// Adds a value to the outputs of the cell, unless it is `()`. Returns a fault if the outputs become too large or
+    /// too many.
     pub fn show_value(&self, value: &Dynamic) -> Result<(), Fault> {
         Output::of(value)?.map_or(Ok(()), |output| self.show(output))
     }

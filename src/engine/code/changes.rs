@@ -33,7 +33,7 @@ const NAMES: [(&str, &str); 10] = [
         "#{ layer: 0, position: 2, from: 2, second: \"the sentence\" }, or #{ head: 3, second: \"the sentence\" }",
     ),
 ];
-/// Masks to which the changes of a matrix are made, by the name that stands beside it.
+/// Masks that a mask given as a matrix can change, by the name that code writes as `base`.
 const BASES: [(&str, MaskBase); 3] =
     [("none", MaskBase::None), ("causal", MaskBase::Causal), ("hidden", MaskBase::Hidden)];
 const BASE: &str = "base";
@@ -46,7 +46,7 @@ fn fault(name: &str, found: &Dynamic) -> Fault {
 /// Reads the changes of a map.
 ///
 /// # Errors
-/// A message for the learner, if a name is unknown or a value is not of its form.
+/// A message for the learner, if a name is unknown or its value does not have the form in `NAMES`.
 pub fn read(map: &Map) -> Result<OnlyChanges, Fault> {
     let mut changes = OnlyChanges::default();
     for (name, value) in map {
@@ -95,7 +95,7 @@ fn modes(changes: &mut OnlyChanges, list: &Array, mode: &HeadMode<f32>) -> Resul
     Ok(())
 }
 
-/// Reads heads with a value each.
+/// Reads a list of pairs, each a head and its value, which `mode` converts; `None` if an entry is not such a pair.
 fn pairs(value: &Dynamic, mode: impl Fn(&Dynamic) -> Option<HeadMode<f32>>) -> Option<Vec<(usize, HeadMode<f32>)>> {
     let pair = |pair: &Dynamic| match &list(pair)?[..] {
         [head, value] => Some((index(head)?, mode(value)?)),
@@ -110,7 +110,7 @@ fn frozen(value: &Dynamic) -> Option<HeadMode<f32>> {
     Some(HeadMode::Frozen(Some(Arc::new(Matrix::from_row_major(rows, cols, entries)))))
 }
 
-/// Returns the rows, the columns and the entries of a matrix.
+/// Returns the numbers of rows and columns and the entries of a matrix; `None` if the value is not one.
 fn table(value: &Dynamic) -> Option<(usize, usize, Vec<f64>)> {
     let tensor: Tensor = value.clone().try_cast()?;
     match tensor.axes() {
@@ -139,7 +139,8 @@ fn mask(value: &Dynamic, base: Option<&Dynamic>) -> Option<Mask> {
     Some(Mask::custom(MaskTable::from_fn(queries, keys, sees).over(base)))
 }
 
-/// Reads removed edges, in order and once each.
+/// Reads a list of removed edges, sorts it and removes duplicates; `None` if an entry is not a list of head, query and
+/// key.
 fn edges(value: &Dynamic) -> Option<Vec<Edge>> {
     let edge = |edge: &Dynamic| match &list(edge)?[..] {
         [head, query, key] => Some(Edge { head: index(head)?, query: index(query)?, key: index(key)? }),

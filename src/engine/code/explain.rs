@@ -12,7 +12,7 @@ use super::tensor::Tensor;
 use super::value::words;
 use crate::messages::nearest;
 
-/// Returns the names of a text without running it.
+/// Returns the names that a text defines, reads and writes, without running it.
 ///
 /// # Errors
 /// A message for the learner if the text cannot be compiled.
@@ -76,7 +76,7 @@ pub fn place_of(position: Position) -> Option<LineColumn> {
     Some(LineColumn { line: position.line()?, column: position.position().unwrap_or(1) })
 }
 
-/// Returns Rhai's message without the place at its end, which we put first.
+/// Returns Rhai's message without the place at its end, which a [`Fault`] has as a field of its own.
 fn without_place(error: &EvalAltResult) -> String {
     let mut error = error.to_string();
     if let Some(at) = error.rfind(" (line ") {

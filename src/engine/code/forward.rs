@@ -17,13 +17,14 @@ use crate::vectors::answers::{Measure, neighbours};
 use crate::vectors::expression::Expression;
 use crate::vectors::{Vectors, unknown};
 
-/// Names of the functions.
+/// Name of the function that rates a model on texts with known answers.
 pub const RATE: &str = "rate";
 pub const WRITE: &str = "write";
 pub const VECTORS: &str = "vectors";
 pub const NEIGHBOURS: &str = "neighbours";
 
-/// Registers the functions, and the properties of the value that `forward` returns.
+/// Registers the functions that run a model and read its vectors, and the properties of the value that `forward`
+/// returns.
 pub(super) fn register(engine: &mut Engine, budget: &Budget, model: Option<&RunnableModel>) {
     engine.register_type_with_name::<CodePass>("pass");
     engine.register_fn("to_string", |pass: &mut CodePass| pass.to_string());
@@ -139,7 +140,7 @@ impl ModelAccess {
     fn pass_of(&self, model: &dyn Forward, sentence: &str, changes: &PassChanges) -> Result<CodePass, Fault> {
         let charge = |multiplications| self.budget.work(multiplications);
         let pass = model.pass(sentence, changes, &charge)?;
-        // A pass of a large model takes seconds.
+        // A pass of a large model takes seconds, so the time is checked here.
         self.budget.check()?;
         Ok(pass)
     }
@@ -152,7 +153,8 @@ impl ModelAccess {
         Ok(written.into())
     }
 
-    /// Returns the share of texts that a model answers right, each at the word with this number.
+    /// Returns the share of texts that a model answers right. `at` is the position of the answer in every text; if it
+    /// is `None`, [`is_right`] finds the position.
     fn rate(&self, model: &dyn Forward, texts: &Array, at: Option<usize>) -> Result<f64, Fault> {
         if texts.is_empty() {
             return Err(Fault::new(format!("{RATE}: the list has no texts")).hint(TEXTS));
@@ -187,7 +189,7 @@ impl ModelAccess {
         Ok(Ranking(named.collect()))
     }
 
-    /// Returns rows of a file as a tensor: those of some words, or all.
+    /// Returns the vectors of a file as the rows of a tensor: those of `words`, or all if there is no list.
     fn rows(&self, file: &Vectors, words: Option<Vec<String>>) -> Result<Dynamic, Fault> {
         let count = words.as_ref().map_or(file.len(), Vec::len);
         self.budget.pay(count.saturating_mul(file.width())).map_err(|fault| match words {
@@ -229,8 +231,9 @@ fn without(heads: Vec<usize>) -> PassChanges {
 const TEXTS: &str = "write each text with its right answer, and perhaps a wrong one: \
                      rate([[\"the old cat sleeps on the\", \"mat\"], [\"the dog is [MASK]\", \"tired\", \"wide\"]])";
 
-/// Returns whether the right answer is the likeliest, or at least likelier than some wrong ones. The answer is that at the
-/// given word, at the hidden word, or else after the last word; an answer of several words is that at each word.
+/// Returns whether the right answer is the likeliest; if wrong answers are given, whether it is likelier than each of
+/// them. The answer is read at position `at`, or else at the hidden word, or else at the last word. A right answer of
+/// several words must be the likeliest word at each position in turn.
 fn is_right(answers: &Tensor, at: Option<usize>, right: &str, wrong: &[String]) -> Result<bool, Fault> {
     const HIDDEN: &str = "[MASK]";
     let classes = answers.last_axis();

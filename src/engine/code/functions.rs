@@ -53,7 +53,7 @@ fn register_of_tensor<T: Variant + Clone>(
     });
 }
 
-/// Replaces functions of Rhai that check the size of their result only afterwards.
+/// Replaces functions of Rhai that check the size of their result only after it is made.
 fn register_texts(engine: &mut Engine, budget: &Budget) {
     fn replace(text: &mut ImmutableString, old: &str, new: &str) -> Answer<()> {
         let count = text.matches(old).count();
@@ -108,7 +108,7 @@ fn register_texts(engine: &mut Engine, budget: &Budget) {
     FuncRegistration::new("to_json").with_purity(true).register_into_engine(engine, to_json);
 }
 
-/// Returns the text of a value within a list.
+/// Returns the text of a value as Rhai writes it within a list.
 fn text_within(context: &NativeCallContext, value: &mut Dynamic) -> ImmutableString {
     let text = context.call_native_fn_raw("to_debug", true, &mut [value]);
     text.ok().and_then(|text| text.into_immutable_string().ok()).unwrap_or_default()
@@ -243,7 +243,7 @@ pub(super) fn count(name: &str, n: INT) -> Result<usize, Fault> {
         .map_err(|_| Fault::new(format!("{name}: {n} is not a count")).hint("use 0 or a larger whole number"))
 }
 
-/// Returns the rows and columns of a matrix that is to be made, after charging for it.
+/// Checks the numbers of rows and columns of a matrix that is to be made, charges for it, and returns them.
 fn sides(name: &str, rows: INT, cols: INT, budget: &Budget) -> Result<[usize; 2], Fault> {
     let sides = [count(name, rows)?, count(name, cols)?];
     budget.pay(cost(sides))?;
@@ -412,7 +412,8 @@ fn larger(a: f64, b: f64) -> f64 {
     if a.is_nan() || a > b { a } else { b }
 }
 
-/// Returns the word or index of a vector's largest entry, or a list of them for the rows of a matrix.
+/// Returns the word or index of a vector's largest entry, or a list of them for the rows of a matrix. The first of
+/// equal entries counts. Returns a fault if there are no entries or one is NaN.
 fn argmax(x: &Tensor) -> Result<Dynamic, Fault> {
     let axis = x.last_axis();
     if axis.len == 0 {
@@ -495,8 +496,8 @@ fn image(path: &str) -> Result<Output, Fault> {
     Ok(Output::Image(path.into()))
 }
 
-/// Makes a plot. `names` are those of the lines if the rows of `y` have none; `axes` those of the horizontal and the
-/// vertical axis.
+/// Makes a plot. `names` are those of the lines; if there are none, the lines are named by the rows of `y`. `axes` are
+/// the names of the horizontal and the vertical axis.
 fn plot(x: &Tensor, y: &Tensor, names: &[Dynamic], axes: Option<&[Dynamic]>) -> Result<Plot, Fault> {
     if x.rank() != 1 || y.rank() > 2 || y.last_axis().len != x.len() {
         let message = format!("plot: y has the shape {}, x has the shape {}", y.shape(), x.shape());
@@ -535,7 +536,7 @@ fn line_name(name: &Dynamic) -> Result<String, Fault> {
     }
 }
 
-/// Returns the labels of the rows, or their numbers. A single line needs no name.
+/// Returns a name for each row: its label, or else its number. A single row without a label gets an empty name.
 fn names_of_rows(y: &Tensor) -> Vec<String> {
     match y.axes() {
         [rows, _] if rows.labels.is_some() => (0..rows.len).map(|row| rows.name(row)).collect(),
@@ -565,7 +566,7 @@ impl Help {
         format!("{call}{equation}\n{meaning}\nFor example: {example}")
     }
 
-    /// Returns the entry that has this text.
+    /// Returns the entry whose help is this text.
     pub fn of_text(text: &str) -> Option<&'static Self> {
         REFERENCE.iter().find(|help| text.starts_with(help.call) && *text == help.text())
     }
@@ -616,7 +617,7 @@ pub const REFERENCE: &[Help] = help! {
     "help", "help(\"name\")", "", "Explains a function.", "help(\"softmax\")";
 };
 
-/// Returns the help for a name.
+/// Returns the help for a function, or a fault with the most similar name if there is no such function.
 pub fn help(name: &str) -> Result<String, Fault> {
     match REFERENCE.iter().find(|help| help.name == name) {
         Some(help) => Ok(help.text()),
@@ -653,7 +654,8 @@ fn check_expected(found: &Dynamic, expected: &Dynamic, tolerance: &Dynamic, paid
     Err(Fault::new(format!("expect: {place} is {found}, but should be {expected} within {tolerance}")))
 }
 
-/// Returns the lengths of the axes, none for a number, and all numbers.
+/// Returns the lengths of a value's axes and all its numbers, row by row. A number has no axes; nested lists have one,
+/// of the length of all their numbers.
 fn flat(value: &Dynamic, paid: &Budget) -> Result<(Vec<usize>, Vec<f64>), Fault> {
     if let Some(number) = number(value) {
         return Ok((Vec::new(), vec![number]));

@@ -124,7 +124,7 @@ impl Tensor {
         Ok(Self::new(axes, places.iter().map(|&place| self.entries()[place]).collect()).into_dynamic())
     }
 
-    /// Sets `tensor[index] = x`, where `x` is one number for all entries or as many numbers as entries.
+    /// Sets `tensor[index] = x`, where `x` is one number for all selected entries, or a tensor of their shape.
     pub fn set(&mut self, index: &Dynamic, x: &Dynamic, budget: &Budget) -> Result<(), Fault> {
         let (axes, places) = resolve(self, index, budget)?;
         if self.is_shared() {

@@ -6,7 +6,7 @@ use std::time::Duration;
 pub const OPERATIONS_MAX: u64 = 5_000_000;
 /// Largest number of entries of one tensor: a table of 1000 by 1000.
 pub const TENSOR_ENTRIES_MAX: usize = 1_000_000;
-/// Largest number of entries of all tensors that one run makes.
+/// Largest number of entries of all tensors together that one run makes.
 pub const RUN_ENTRIES_MAX: usize = 50_000_000;
 /// Most multiplications in all matrix products of one run: as many as the map of a sentence of a small model takes.
 pub const RUN_PRODUCTS_MAX: u64 = 4_000_000_000;

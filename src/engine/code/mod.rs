@@ -72,7 +72,7 @@ pub struct Run {
     /// Whether the value of the last expression is `true`.
     pub is_true: bool,
     pub fault: Option<Fault>,
-    /// Memory that keeping the result takes, in bytes.
+    /// Memory that is taken as long as the result is kept, in bytes.
     pub bytes: usize,
 }
 
@@ -112,7 +112,7 @@ fn values_here(sources: &[&str], scope: &Scope<'_>) -> Vec<Result<Value, Fault>>
         let ast = scope.functions.0.merge(&ast);
         let mut variables = variables(&given, &budget)?;
         let answer = engine.eval_ast_with_scope::<Dynamic>(&mut variables, &ast).map_err(fault)?;
-        // A table or picture cannot be shown within a sentence.
+        // Tables and pictures are dropped, because a sentence cannot show them.
         budget.take_shown();
         Value::of(&answer)
     };
@@ -152,7 +152,8 @@ fn run_here(source: &str, scope: &Scope<'_>) -> Run {
         if let rhai::EvalAltResult::ErrorRuntime(thrown, _) = &*error
             && thrown.is::<Tensor>()
         {
-            // The fault's message gives only its shape. If no more outputs are allowed, the message has to do.
+            // The message gives only the shape of the tensor, so the tensor is shown as well, unless there are too many
+            // outputs already.
             let _ = budget.show_value(thrown);
         }
         explain::explain(*error, source, scope, budget.ended())
@@ -176,7 +177,7 @@ fn run_here(source: &str, scope: &Scope<'_>) -> Run {
             return Run { fault: Some(fault), defined: Vec::new(), written: Vec::new(), ..run };
         }
         if i >= given {
-            // Of variables with the same name the last one counts.
+            // If several variables have the same name, the last one counts.
             run.defined.retain(|before: &Variable| before.name != *name);
             run.defined.push(variable);
         } else if let Some(given) = i.checked_sub(1).and_then(|i| scope.given.get(i)) {

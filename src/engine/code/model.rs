@@ -9,25 +9,26 @@ use crate::numerics::attention::HeadMode;
 use crate::numerics::model::activations::Interventions;
 use crate::vectors::Vectors;
 
-/// Changes of a pass that code asks for.
+/// The changes to a forward pass that code asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PassChanges {
-    /// The learner's changes that apply to any sentence, with these heads left out too.
+    /// The learner's changes that apply to any sentence, and these heads off as well.
     Without(Vec<usize>),
-    /// These and no others, so that the result does not depend on the learner's.
+    /// These changes only, so that the result does not depend on those of the learner.
     Only(Box<OnlyChanges>),
 }
 
-/// Changes of a pass that are written down in full.
+/// Changes to a forward pass that code lists in full.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OnlyChanges {
     /// Modes of heads, which are counted from 0 through all layers; all others are live.
     pub heads: Vec<(usize, HeadMode<f32>)>,
-    /// All other changes. A patch has no vector.
+    /// All other changes. A patch has no vector here, because it is taken from the pass of `second`.
     pub others: Interventions<f32>,
     /// The sentence from whose pass a patch or a head's mixes are taken.
     pub second: Option<String>,
-    /// A head whose mixes, at all tokens, are those of the second sentence. Such a pass has only its outputs and answers.
+    /// A head whose mixes are replaced, at all tokens, by those of the second sentence. Only the logits of such a pass
+    /// can be read.
     pub exchanged: Option<usize>,
 }
 
@@ -47,10 +48,10 @@ pub trait Forward: Send + Sync {
     /// A message for the learner if the model cannot read the sentence or does not go on writing, or the error of `charge`.
     fn write(&self, sentence: &str, beams: usize, charge: Charge<'_>) -> Result<String, Fault>;
 
-    /// Returns the model in a folder of the lesson's folder.
+    /// Returns the model in the subfolder `name` of the lesson's folder.
     ///
     /// # Errors
-    /// A message for the learner if there is none, or it is too large.
+    /// A message for the learner if there is no such model, or it is too large.
     fn beside(&self, name: &str) -> Result<Arc<dyn Forward>, Fault>;
 
     /// Returns the static vectors of some words, in rows that are named by the words.

@@ -22,7 +22,7 @@ pub struct Names {
 /// Checks the length of a cell's text.
 ///
 /// # Errors
-/// If the text of a cell is too long.
+/// If the text has more than [`SOURCE_BYTES_MAX`] bytes.
 pub(super) fn check_size(source: &str) -> Result<(), Fault> {
     if source.len() <= SOURCE_BYTES_MAX {
         return Ok(());
@@ -70,14 +70,15 @@ struct UsedNames {
     defines: BTreeSet<String>,
     /// Variables that blocks within it define.
     inner: BTreeSet<String>,
-    /// Variables of the list that start as copies of variables from elsewhere: `let x = x;`.
+    /// Variables of the list that start as copies of variables of the same name from elsewhere: `let x = x;`.
     copied: BTreeSet<String>,
     reads: BTreeSet<String>,
     writes: BTreeSet<String>,
 }
 
 impl UsedNames {
-    /// Returns whether a name does not come from elsewhere.
+    /// Returns whether a name is defined here or is the constant for a whole axis, so that it does not come from
+    /// elsewhere.
     fn has_own(&self, name: &str) -> bool {
         self.defines.contains(name) || self.inner.contains(name) || name == syntax::WHOLE
     }
@@ -124,7 +125,8 @@ impl UsedNames {
     }
 }
 
-/// Returns the variable that the target of an assignment belongs to.
+/// Returns the variable that an assignment to this place changes: `a` in `a[0].b`. Returns `None` if the place is not
+/// in a variable.
 fn root(place: &Expr) -> Option<&str> {
     match place {
         Expr::Variable(variable, ..) => Some(&variable.1),

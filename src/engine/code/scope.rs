@@ -14,7 +14,7 @@ use super::value::Variable;
 #[derive(Clone, Debug)]
 pub struct Given {
     pub variable: Variable,
-    /// Reason why it cannot be written to, if it cannot.
+    /// Reason why the variable cannot be written to; `None` if it can.
     pub fixed: Option<String>,
 }
 
@@ -33,7 +33,7 @@ impl Given {
 #[derive(Clone, Debug, Default)]
 pub struct Scope<'a> {
     pub given: Vec<Given>,
-    /// Names that exist but are not given, because the text does not read them.
+    /// Names that exist but are not given, because the cell's text does not read them.
     pub others: &'a [String],
     pub functions: Functions,
     /// The model that `forward` runs, if there is one.

@@ -23,7 +23,7 @@ pub struct ParserProgress(Arc<Mutex<Brackets>>);
 
 #[derive(Debug, Default)]
 struct Brackets {
-    /// Whether each open bracket holds an index.
+    /// Whether each open bracket belongs to an index, outermost first.
     open: Vec<bool>,
     /// Whether the last token ends something that can be indexed.
     ends_value: bool,

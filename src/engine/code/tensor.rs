@@ -80,7 +80,8 @@ impl Axis {
     }
 }
 
-/// Returns the labels of two axes of the same length if one has none or both have the same.
+/// Returns the labels that two axes of the same length have in common: those of one if the other has none, or those of
+/// both if they are equal. Otherwise returns `None`.
 fn common_labels(a: &Axis, b: &Axis) -> Option<Labels> {
     match (&a.labels, &b.labels) {
         (Some(a), Some(b)) => (a == b).then(|| a.clone()),
@@ -99,7 +100,7 @@ pub fn cost(lens: impl IntoIterator<Item = usize>) -> usize {
     lens.into_iter().fold(1, |cost, len| cost.saturating_mul(len.max(1)))
 }
 
-/// Writes the lengths of axes: `(3, 4)`.
+/// The lengths of axes, written as `(3, 4)`.
 pub struct Shape<'a>(pub &'a [Axis]);
 
 impl fmt::Display for Shape<'_> {
@@ -119,7 +120,7 @@ impl Tensor {
         Self { axes, entries: Arc::new(entries) }
     }
 
-    /// Makes a tensor as it was read from a file, whose sizes may not fit; see
+    /// Makes a tensor as it was read from a file, where the lengths of the axes may not fit the number of entries; see
     /// [`Output::is_sound`](super::Output::is_sound).
     pub(super) fn unchecked(axes: Vec<Axis>, entries: Vec<f64>) -> Self {
         Self { axes, entries: Arc::new(entries) }
@@ -203,8 +204,8 @@ impl Tensor {
         Self::new(axes, self.rows().map(f).collect())
     }
 
-    /// Returns the axes of an operation on two tensors entry by entry. A missing first axis, or one of length 1, is
-    /// repeated (broadcasting).
+    /// Returns the axes of an operation on two tensors entry by entry. Missing first axes, and axes of length 1, are
+    /// repeated (broadcasting). Returns a fault if the lengths differ otherwise.
     pub fn common_axes(&self, op: &str, other: &Self) -> Result<Vec<Axis>, Fault> {
         let rank = self.rank().max(other.rank());
         let mut axes = Vec::with_capacity(rank);
@@ -276,13 +277,14 @@ impl Tensor {
         Self::new(axes, entries)
     }
 
-    /// Returns the number of multiplications of [`Self::product`].
+    /// Returns the number of multiplications that [`Self::product`] takes.
     pub fn product_work(&self, other: &Self) -> u64 {
         let cols = if other.rank() == 1 { 1 } else { other.last_axis().len };
         self.len() as u64 * cols as u64
     }
 
     /// Returns the axes of the matrix product `self @ other`. A vector is a row on the left and a column on the right.
+    /// Returns a fault if the shapes do not fit.
     pub fn product_axes(&self, other: &Self) -> Result<Vec<Axis>, Fault> {
         let shapes = || format!("{} by {} with @", self.shape(), other.shape());
         if self.rank() > 2 || other.rank() > 2 {

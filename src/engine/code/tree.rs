@@ -132,12 +132,12 @@ fn called(call: &FnCallExpr) -> Value {
     }
 }
 
-/// Returns whether a range has no end: Rhai then puts the largest number there.
+/// Returns whether a range has no end, for which Rhai writes the largest whole number.
 fn is_open(end: &Expr) -> bool {
     matches!(end, Expr::IntegerConstant(INT::MAX, _))
 }
 
-/// Reads `a[i][j].T`, of which Rhai keeps the operand and then the rest of the chain.
+/// Converts a chain such as `a[i][j].T`, which Rhai stores as its first operand and the rest of the chain.
 fn chain(of: &Expr) -> Value {
     let (mut value, mut rest) = (None, of);
     while let Expr::Dot(parts, flags, _) | Expr::Index(parts, flags, _) = rest {

@@ -102,7 +102,7 @@ pub(super) fn is_same(a: &Dynamic, b: &Dynamic) -> bool {
         return a.len() == b.len() && a.iter().zip(b.iter()).all(same);
     }
     if let (Some(a), Some(b)) = (a.read_lock::<ImmutableString>(), b.read_lock::<ImmutableString>()) {
-        // Lists may contain one long text many times, and copies of a list share it.
+        // A long text may occur in lists many times, and copies of a list share it, so pointers are compared first.
         return a.as_ptr() == b.as_ptr() || *a == *b;
     }
     if let (Some(a), Some(b)) = (a.read_lock::<Tensor>(), b.read_lock::<Tensor>()) {
@@ -139,7 +139,7 @@ pub(super) fn words(value: &Dynamic, bytes_max: usize) -> (String, bool) {
     (short.text, written.is_err())
 }
 
-/// Significant digits of a computed number.
+/// Number of significant digits with which a computed number is written.
 const DIGITS: usize = 4;
 /// Largest number of significant digits of a number that was typed or rounded; it is written with all of them.
 const CHOSEN_DIGITS: usize = 13;
@@ -147,10 +147,10 @@ const CHOSEN_DIGITS: usize = 13;
 const PLAIN: Range<f64> = 1e-4..1e7;
 /// The first number with 16 digits before its point, from where not all whole numbers are exact.
 const WHOLE_MAX: f64 = 1e15;
-/// Ratio to the largest number next to it below which a number is a rounding error of 0.
+/// Share of the largest number in the same list below which a number counts as a rounding error of 0.
 const NOTHING: f64 = 1e-12;
 
-/// Returns whether the number has few digits.
+/// Returns whether a number can be written with all its digits: it is whole, not finite, or was typed or rounded.
 fn is_short(number: f64) -> bool {
     let digits = |text: String| text.bytes().take_while(|byte| *byte != b'e').filter(u8::is_ascii_digit).count();
     !number.is_finite()
@@ -189,8 +189,8 @@ fn without_zeros(text: &str) -> &str {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
 }
 
-/// Writes a number within a text, next to others of which the largest is `extent`. Code writes whole floating-point
-/// numbers with a point.
+/// Writes a number within a text, in a list whose largest magnitude is `extent`; a number that is tiny beside it
+/// becomes `0.0`. Code writes whole floating-point numbers with a point.
 pub(super) fn in_text(number: f64, extent: f64) -> String {
     match number {
         _ if number != 0.0 && number.abs() < NOTHING * extent => "0.0".to_owned(),
@@ -449,7 +449,7 @@ impl From<Written> for Output {
             Written::Ranking { words, numbers } if words.len() == numbers.len() => {
                 Self::Ranking(words.into_iter().zip(numbers).collect())
             }
-            // Words and numbers do not match, so this becomes a table without axes, which is not sound.
+            // The numbers of words and numbers differ, so this becomes a table without axes, which is not sound.
             Written::Ranking { numbers, .. } => {
                 Self::Table { caption: "".into(), tensor: Tensor::unchecked(Vec::new(), numbers) }
             }

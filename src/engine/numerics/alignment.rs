@@ -22,8 +22,8 @@ pub type Rotation = [[f64; AXES]; AXES];
 
 pub const NO_TURN: Rotation = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
 
-/// Returns the rotation of the rows of `from`, (n, 3), that brings them nearest to the rows of `to`. Only the `free`
-/// axes are mixed. Returns [`NO_TURN`] if a number is not finite.
+/// Returns the rotation, possibly with a reflection, that brings the rows of `from`, (n, 3), nearest to the rows of
+/// `to`. Only the `free` axes are mixed. Returns [`NO_TURN`] if a number is not finite.
 ///
 /// # Panics
 /// If the two have different sizes.

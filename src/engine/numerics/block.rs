@@ -70,7 +70,7 @@ pub enum Attends {
     Source,
 }
 
-/// The position of layer normalisation.
+/// The position of the norm of each branch: none, before it, or after the residual is added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Norm {
     None,
@@ -193,12 +193,13 @@ impl BlockConfig {
         self.attends == Attends::Source
     }
 
-    /// Returns whether the block needs its input itself and not only the projections of it.
+    /// Returns whether the block needs its input itself, and not only its queries, keys and values.
     pub fn reads_vectors(&self) -> bool {
         self.residual || self.norm == Norm::Pre || !self.attention.projected
     }
 
-    /// Returns whether the tail is linear, so that the tail of a mean is the mean of the tails.
+    /// Returns whether the tail has no feed-forward layer and no norm after a sum, so that the tail of a mean is the
+    /// mean of the tails.
     pub fn has_linear_tail(&self) -> bool {
         self.feed_forward.is_none() && self.norm != Norm::Post && !self.output_norms
     }
@@ -221,9 +222,9 @@ pub struct BlockCache<S> {
 pub struct TailCache<S> {
     /// `X + M W_O + b_O`, where `M W_O + b_O` is normed first if it has its own norm (R, D).
     pub summed: Matrix<S>,
-    /// Norm of the attention's output, and `M W_O + b_O` before it (R, D).
+    /// Cache of the norm of the attention's output, and `M W_O + b_O` before it (R, D).
     output_norm: Option<(NormCache<S>, Matrix<S>)>,
-    /// Norm after the attention, and its output `A` (R, D).
+    /// Cache of the norm after the attention, and its output `A` (R, D).
     norm: Option<(NormCache<S>, Matrix<S>)>,
     forward: Option<ForwardCache<S>>,
     d_attended: Matrix<S>,
@@ -231,9 +232,9 @@ pub struct TailCache<S> {
 
 #[derive(Clone, Debug)]
 struct ForwardCache<S> {
-    /// Norm of the feed-forward layer, and its output (pre-norm) or input (post-norm) (R, D).
+    /// Cache of the norm of the feed-forward layer, and that norm's output (pre-norm) or input (post-norm) (R, D).
     norm: Option<(NormCache<S>, Matrix<S>)>,
-    /// Norm of the feed-forward layer's output.
+    /// Cache of the norm of the feed-forward layer's output.
     output_norm: Option<NormCache<S>>,
     layer: FeedForwardCache<S>,
     d_normed: Matrix<S>,
@@ -258,7 +259,8 @@ impl<S: Scalar> TailCache<S> {
         self.forward.as_ref().map(|forward| &forward.layer.hidden)
     }
 
-    /// Returns the output of the norm before a feed-forward layer, or the input of the norm after it (R, D).
+    /// Returns the output of the norm before a feed-forward layer, or the input of the norm after it (R, D); `None` if
+    /// there is no such norm.
     pub fn joined(&self) -> Option<&Matrix<S>> {
         Some(&self.forward.as_ref()?.norm.as_ref()?.1)
     }
@@ -390,7 +392,7 @@ pub fn attend_onward<S: Scalar>(
     attention_onward(block.part(&block.config.attention), x, before, keys, &mut cache.attention);
 }
 
-/// Norms the attention's input, in a block that does.
+/// Norms the attention's input if the block norms it, and keeps the result in the cache.
 fn norm_input<S: Scalar>(
     block: Learned<'_, BlockConfig, S>,
     x: Tokens<'_, S>,
@@ -472,13 +474,14 @@ pub fn tail_forward<S: Scalar>(block: Learned<'_, BlockConfig, S>, mix: &[S], x:
     tail_forward_with(block, mix, x, None, cache);
 }
 
-/// Computes [`tail_forward`] with an output of the feed-forward layer that is given, behind its own norm if it has one.
+/// Computes [`tail_forward`] with the given output of the feed-forward layer, to which its own norm, if it has one, is
+/// already applied.
 ///
 /// # Shapes
 /// `forward` (R, D) row-major
 ///
 /// # Panics
-/// As [`tail_forward`].
+/// See [`tail_forward`].
 pub fn tail_forward_with<S: Scalar>(
     block: Learned<'_, BlockConfig, S>,
     mix: &[S],

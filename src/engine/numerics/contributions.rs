@@ -57,7 +57,8 @@ pub enum BlockPart {
     FeedForward,
     /// `β` of the norm after the feed-forward layer.
     LastShift,
-    /// `Y − X − Σ_h Σ_j α_hij V_hj W_O^h`: all that a recorded block adds beside its heads, biases and norms included.
+    /// `Y − X − Σ_h Σ_j α_hij V_hj W_O^h`: everything that a recorded block adds apart from its heads, biases and norms
+    /// included.
     Rest,
 }
 
@@ -103,21 +104,21 @@ impl<S: Scalar> HeldNorm<S> {
     }
 }
 
-/// All terms of the sum, stored as factors.
+/// All terms of the sum. Those of the heads are stored as `V_hj W_O^h`, to be multiplied by the weights.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contributions<S> {
     keys: usize,
     /// `V_hj W_O^h`, times the head's gain, in row `h · T_k + j`; (H·T_k, D)
     moved: Matrix<S>,
-    /// Whether each head is on.
+    /// Whether each head is on; one that is off has no terms.
     is_on: Vec<bool>,
     /// `Σ_h Σ_j α_hij · V_hj W_O^h` (T, D)
     pub added: Matrix<S>,
-    /// `b_O`, the same for every token; zero if the model has none.
+    /// `b_O` (D), the same for every token; zero if the model has none.
     pub bias: Vec<S>,
     /// `‖Σ_j α_hij · V_hj W_O^h‖` for each head and query.
     pub head_lengths: Vec<Vec<S>>,
-    /// `‖Σ_j α_hij · L(V_hj W_O^h)‖` for each head and query: the lengths at the block's output.
+    /// `‖Σ_j α_hij · L(V_hj W_O^h)‖` for each head and query: the lengths of the heads' terms at the block's output.
     pub head_arrow_lengths: Vec<Vec<S>>,
     /// Norms that the heads' terms go through, in order: of the attention's output, of the sum, and of the block's
     /// output.
@@ -196,8 +197,8 @@ impl<S: Scalar> Contributions<S> {
         found
     }
 
-    /// Computes the terms of a recorded block, whose output map (H·d_v, D) is all that is known of its weights; without
-    /// it, the block has no terms of keys.
+    /// Computes the terms of a recorded block, of whose weights only the output map (H·d_v, D) can be known. Without
+    /// it, [`BlockPart::Rest`] is the only term.
     pub fn of_recorded(config: &BlockConfig, output_map: Option<&[S]>, activations: &BlockActivations<S>) -> Self {
         let (keys, width) = (activations.heads.first().map_or(0, |head| head.weights.cols()), config.attention.width);
         let parts = vec![BlockPart::Rest];
@@ -232,7 +233,7 @@ impl<S: Scalar> Contributions<S> {
         !self.norms.is_empty()
     }
 
-    /// Returns the number of leading [`Self::norms`] that a part does not go through, because it is added after them.
+    /// Returns the number of leading [`Self::norms`] that a part skips, because it is added after them.
     pub fn norms_before(&self, part: BlockPart) -> usize {
         match part {
             BlockPart::Bias => 0,
@@ -242,7 +243,7 @@ impl<S: Scalar> Contributions<S> {
         }
     }
 
-    /// Returns the norm whose shift a part is or contains.
+    /// Returns the norm whose shift `β` a part is or contains; `None` if it contains none.
     pub fn norm_of(&self, part: BlockPart) -> Option<&HeldNorm<S>> {
         match part {
             BlockPart::Bias => self.norms[..self.own_norms].last(),

@@ -1,6 +1,6 @@
 //! `e^x` for `f32` without branches or calls, so that the compiler can vectorise loops over it.
 
-/// Constants of the method.
+/// Constants of the method of [`exp_f32`].
 pub(super) mod parts {
     /// Number whose addition leaves the nearest whole number in the lowest bits of the sum.
     pub const ROUND: f32 = 12_582_912.0; // 1.5 · 2²³

@@ -22,7 +22,7 @@ use std::ops::Range;
 
 use crate::numerics::{Matrix, Scalar};
 
-/// The name and the explanation of a measure.
+/// The texts that explain a measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MeasureWords {
     pub title: &'static str,
@@ -34,7 +34,7 @@ pub struct MeasureWords {
 /// Declares the measures, each with its title, its meaning, its equation and its source.
 macro_rules! measures {
     ($($(#[$attribute:meta])* $name:ident = $title:literal, $meaning:literal, $formula:literal, $source:literal;)*) => {
-        /// A number that is said of a head's weights.
+        /// A number that describes a head's weights.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
         pub enum HeadMeasure {
             $($(#[$attribute])* $name,)*
@@ -43,7 +43,7 @@ macro_rules! measures {
         impl HeadMeasure {
             pub const ALL: [Self; [$($title),*].len()] = [$(Self::$name),*];
 
-            /// Returns the measure in words, as panels and pages of documentation have it.
+            /// Returns the texts of the measure, as panels and the documentation show them.
             pub const fn words(self) -> MeasureWords {
                 let [title, meaning, formula, source] = match self {
                     $(Self::$name => [$title, $meaning, $formula, $source],)*
@@ -84,17 +84,17 @@ measures! {
 }
 
 impl HeadMeasure {
-    /// Returns the place in [`Self::ALL`].
+    /// Returns the index of the measure in [`Self::ALL`].
     pub fn place(self) -> usize {
         self as usize
     }
 
-    /// Returns whether the measure is a share of all weights, between 0 and 1.
+    /// Returns whether the measure is a share, between 0 and 1.
     pub fn is_share(self) -> bool {
         !matches!(self, Self::Entropy | Self::Distance)
     }
 
-    /// Returns whether the measure is about queries and keys of two sentences.
+    /// Returns whether the measure needs queries and keys of two different sentences.
     fn is_between_two_sentences(self) -> bool {
         matches!(self, Self::Aligned | Self::Monotony)
     }
@@ -109,7 +109,7 @@ impl HeadMeasure {
 /// The properties of a token that measures use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MeasuredToken {
-    /// Row of the vocabulary; a token with `None` is the same as no other.
+    /// Row of the vocabulary; a token with `None` is not the same word as any other.
     pub word: Option<usize>,
     /// Whether the tokenizer added it.
     pub is_added: bool,
@@ -166,14 +166,15 @@ impl HeadPatterns {
         Self { is_self, pairs: HeadMeasure::ALL.into_iter().map(pairs).collect(), patches: None }
     }
 
-    /// Measures the weights on the key that is aligned with each query.
+    /// Sets the key that is aligned with each query, for the measure of alignment.
     #[must_use]
     pub fn aligned(mut self, keys: &[usize]) -> Self {
         self.pairs[HeadMeasure::Aligned.place()] = keys.iter().copied().enumerate().collect();
         self
     }
 
-    /// Measures distances in patches of a picture. Its patches are the tokens that were not added, row by row.
+    /// Measures distances on a picture's grid of patches with this number of columns. The patches are the tokens that
+    /// the tokenizer did not add, row by row.
     #[must_use]
     pub fn on_grid(self, tokens: &[MeasuredToken], columns: usize) -> Self {
         let mut patch = 0;
@@ -200,8 +201,8 @@ impl HeadPatterns {
         sum / all
     }
 
-    /// Computes a measure of a head's weights (T, T_k). Returns `None` if the sentence has no such pair or the result
-    /// is not finite.
+    /// Computes a measure of a head's weights (T, T_k). Returns `None` if the measure does not apply to such sentences,
+    /// the sentence has no pair that it counts, or the result is not finite.
     pub fn measure<S: Scalar>(&self, measure: HeadMeasure, weights: &Matrix<S>) -> Option<f64> {
         let rows = || (0..weights.rows()).map(|row| weights.row(row));
         let all: f64 = rows().flatten().map(|x| x.to_f64()).sum();
@@ -233,13 +234,15 @@ impl HeadPatterns {
     }
 }
 
-/// Returns the key with the largest weight, the first of equal ones, among those that count.
+/// Returns the key with the largest weight of those that `counts` accepts, the first of equal ones; `None` if it
+/// accepts none.
 fn strongest<S: Scalar>(row: &[S], counts: impl Fn(usize) -> bool) -> Option<usize> {
     let keys = (0..row.len()).filter(|&key| counts(key));
     keys.reduce(|best, key| if row[key] > row[best] { key } else { best })
 }
 
-/// Returns the share of steps from query to query at which the strongest key does not move back; `None` without a step.
+/// Returns the share of steps from one query to the next at which the strongest key does not move back; `None` if there
+/// is only one query.
 pub fn monotony<S: Scalar>(weights: &Matrix<S>) -> Option<f64> {
     let is_finite = weights.flat().iter().all(|x| x.is_finite());
     let strongest: Option<Vec<usize>> = (0..weights.rows()).map(|row| strongest(weights.row(row), |_| true)).collect();
@@ -249,7 +252,8 @@ pub fn monotony<S: Scalar>(weights: &Matrix<S>) -> Option<f64> {
 }
 
 /// Returns the key that is aligned with each query: the one with the largest mean weight over all heads of
-/// cross-attention (Garg et al. 2019, arXiv 1909.02074), not counting those that the tokenizer added if there are others.
+/// cross-attention (Garg et al. 2019, arXiv 1909.02074). Keys that the tokenizer added count only if there are no
+/// others. Empty if there are no heads.
 pub fn alignment<'a, S: Scalar + 'a>(heads: impl Iterator<Item = &'a Matrix<S>>, keys: &[MeasuredToken]) -> Vec<usize> {
     let mut sum: Option<Matrix<S>> = None;
     for weights in heads {

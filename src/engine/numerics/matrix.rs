@@ -94,12 +94,12 @@ impl<S: Scalar> Matrix<S> {
         MatRef::from_row_major_slice(&self.values[..rows * self.cols], rows, self.cols)
     }
 
-    /// Returns the entries of the first `rows` rows.
+    /// Returns the entries of the first `rows` rows, row by row.
     pub fn top_flat_mut(&mut self, rows: usize) -> &mut [S] {
         &mut self.values[..rows * self.cols]
     }
 
-    /// Returns the entries of the first `rows` rows.
+    /// Returns the entries of the first `rows` rows, row by row.
     pub fn top_flat(&self, rows: usize) -> &[S] {
         &self.values[..rows * self.cols]
     }

@@ -126,7 +126,7 @@ macro_rules! scalar {
 scalar!(f32, exp_f32, erf_f32, libm::tanhf, dispatch_f32, multiply_f32);
 scalar!(f64, f64::exp, libm::erf, libm::tanh, dispatch_f64, packed::on_plain_numbers);
 
-/// Runs work with the processor's vector instructions.
+/// Runs work in single precision, with the processor's vector instructions if they are supported.
 fn dispatch_f32<W: Work<f32>>(work: W) -> W::Output {
     #[cfg(target_arch = "x86_64")]
     if let Some(simd) = pulp::x86::V3::try_new() {
@@ -135,7 +135,7 @@ fn dispatch_f32<W: Work<f32>>(work: W) -> W::Output {
     work.run(Plain)
 }
 
-/// Runs work on one number at a time, because there are no vector types for double precision.
+/// Runs work in double precision, one number at a time, because there are no vector types for it.
 fn dispatch_f64<W: Work<f64>>(work: W) -> W::Output {
     work.run(Plain)
 }

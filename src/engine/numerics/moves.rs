@@ -22,8 +22,8 @@ pub struct Moves {
     terms: Matrix<f32>,
     /// Arrows that do not come from a head, in the order of the forward pass.
     pub parts: Vec<PartMoves>,
-    /// The first arrow if the picture is seen through a norm: the change of the input's point when the norm divides by
-    /// the `σ` of the output instead of that of the input.
+    /// The first arrow if the picture is seen through a norm: the move of the input's point when the norm's `σ` changes
+    /// from that of the input to that of the block's output. `None` without such a norm.
     pub rescaled: Option<Rescaled>,
     /// Point of each query's input; (T, 3)
     pub at_rest: Matrix<f32>,
@@ -272,7 +272,7 @@ pub fn sum(arrows: impl Iterator<Item = Point>) -> Point {
     arrows.fold([0.0; AXES], |sum, arrow| std::array::from_fn(|axis| sum[axis] + arrow[axis]))
 }
 
-/// Returns the first entries of a row as a point.
+/// Returns the first three entries of a row as a point.
 pub fn point(row: &[f32]) -> Point {
     std::array::from_fn(|axis| row[axis])
 }

@@ -51,7 +51,7 @@ impl<W, H> Numbers<W, H> {
     }
 }
 
-/// A product and its operands.
+/// The operands of the product `Y = X W + b` with packed weights, and the rows for its result.
 pub struct Product<'a, S> {
     /// Rows of `X`, each `count` long.
     pub x: Vec<&'a [S]>,
@@ -59,7 +59,7 @@ pub struct Product<'a, S> {
     pub panels: Numbers<&'a [[S; PANEL]], &'a [[u16; PANEL]]>,
     /// Number of rows of each panel.
     pub stride: usize,
-    /// First row of a panel that is used, and the number of rows from there.
+    /// First row of a panel that is used; the next field is the number of rows from there.
     pub first: usize,
     pub count: usize,
     /// `b`; empty if there is none.

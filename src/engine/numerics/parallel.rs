@@ -4,8 +4,8 @@ use std::num::NonZero;
 use std::sync::OnceLock;
 use std::thread;
 
-/// Returns the number of threads that the machine runs at once. It is asked once, because the call takes as long as a
-/// pass of a tiny model.
+/// Returns the number of threads that the machine runs at once. The system is asked only once, because the call takes
+/// as long as a pass of a tiny model.
 pub fn available() -> usize {
     static AVAILABLE: OnceLock<usize> = OnceLock::new();
     *AVAILABLE.get_or_init(|| thread::available_parallelism().map_or(1, NonZero::get))

@@ -10,23 +10,23 @@ pub enum Positions {
     None,
     /// Fixed sines and cosines, which alternate (Vaswani et al. 2017, section 3.5).
     Sinusoidal,
-    /// The same waves, all sines before all cosines, as in Marian.
+    /// The same sines and cosines, but with all sines before all cosines, as in Marian.
     SinusoidalInHalves,
     /// A learned vector for each position.
     Learned,
 }
 
-/// The rows of a learned `P` that tokens use, in models that do not count them from 0.
+/// The rows of a learned `P` that tokens use. By default they are counted from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PositionRows {
     /// Row of a sentence's first token; the rows before it have other uses.
     pub first: usize,
-    /// Padding word, as in RoBERTa. It is not counted, and it uses the row before the first.
+    /// Padding word, as in RoBERTa. Such words are not counted, and use the row before the first.
     pub filler: Option<usize>,
 }
 
 impl PositionRows {
-    /// Returns the row of `P` for each token of one sentence, whose positions are `places`.
+    /// Returns the row of `P` for each token of one sentence; `places` are the positions of its tokens.
     pub fn rows(self, words: &[Option<usize>], places: &[usize]) -> Vec<usize> {
         let mut fillers = 0;
         let row = |(word, &place): (&Option<usize>, &usize)| match self.filler.filter(|&filler| *word == Some(filler)) {

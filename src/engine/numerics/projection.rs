@@ -24,7 +24,8 @@ use super::vectors::dot;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Projection {
     mean: Vec<f32>,
-    /// Directions (3, D), rows of length 1 (zero rows if `D < 3`). They are orthogonal unless axes were chosen.
+    /// Directions (3, D), rows of length 1. If `D < 3`, the remaining rows are zero until the picture is turned. The
+    /// rows are orthogonal unless axes were chosen.
     axes: Matrix<f32>,
     /// Standard deviation, over all axes together, of the vectors that the axes were computed from.
     deviation: f32,
@@ -35,7 +36,7 @@ pub struct Projection {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     PrincipalComponent(usize),
-    /// A dimension itself, where there are so few that none is left out.
+    /// A dimension of the vectors itself.
     Coordinate(usize),
     Chosen,
     /// A mixture of components, turned to match another picture.
@@ -43,7 +44,7 @@ enum Kind {
 }
 
 impl Projection {
-    /// Returns the projection to the first three dimensions, which needs no vectors.
+    /// Returns the projection to the first three dimensions, which can be made without any vectors.
     pub fn coordinates(width: usize) -> Self {
         let axes = Matrix::from_fn(AXES, width, |axis, j| f32::from(u8::from(axis == j)));
         let kinds = [0, 1, 2].map(Kind::Coordinate);
@@ -60,11 +61,11 @@ impl Projection {
         Self::of_spread(&Spread::of(vectors))
     }
 
-    /// Returns [`Self::principal_components`] of vectors of which only the spread is known.
+    /// Returns [`Self::principal_components`] of vectors whose spread is given instead of the vectors themselves.
     pub fn of_spread(spread: &Spread) -> Self {
         let width = spread.width();
         let found = if width > AXES { spread.components(AXES) } else { None };
-        // If the decomposition fails, the coordinates still make a picture.
+        // If the decomposition fails, the first dimensions still make a picture.
         let kind = if found.is_some() { Kind::PrincipalComponent } else { Kind::Coordinate };
         let axes = found.unwrap_or_else(|| {
             (0..AXES.min(width)).map(|axis| (0..width).map(|j| f64::from(u8::from(j == axis))).collect()).collect()
@@ -124,12 +125,12 @@ impl Projection {
         Self::through(&mean, spread, (0..AXES).map(mixed).collect(), kinds)
     }
 
-    /// Returns whether an axis was turned to match another picture.
+    /// Returns whether any axis was turned to match another picture.
     pub fn is_turned(&self) -> bool {
         self.kinds.iter().any(|kind| matches!(kind, Kind::Turned(_)))
     }
 
-    /// Returns whether an axis runs along a chosen direction.
+    /// Returns whether any axis runs along a chosen direction.
     pub fn is_chosen(&self) -> bool {
         self.kinds.contains(&Kind::Chosen)
     }
@@ -153,7 +154,8 @@ impl Projection {
         let mut points = Matrix::zeros(vectors.rows(), AXES);
         let axes: [&[f32]; AXES] = std::array::from_fn(|axis| self.axes.row(axis));
         for i in 0..vectors.rows() {
-            // All axes in one loop, so that each sum waits only for its own last addition. A float sum starts from −0.
+            // All axes are computed in one loop, so that each sum waits only for its own last addition. A float sum
+            // starts from −0.
             let mut sums = [-0.0; AXES];
             for (j, (x, mean)) in vectors.row(i).iter().zip(&self.mean).enumerate() {
                 let x = x - mean;
@@ -164,7 +166,7 @@ impl Projection {
         points
     }
 
-    /// Projects a difference of two vectors to an arrow.
+    /// Projects a difference of two vectors to an arrow; the mean is not subtracted.
     pub fn direction(&self, vector: &[f32]) -> [f32; AXES] {
         std::array::from_fn(|axis| super::vectors::dot(vector, self.axes.row(axis)))
     }
@@ -271,7 +273,7 @@ impl Lens {
 pub struct LensProjection<'a> {
     projection: &'a Projection,
     lens: Option<Lens>,
-    /// `U'` (3, D) of the lens.
+    /// `U'` (3, D) of the module's equation; `None` without a lens.
     through: Option<Matrix<f32>>,
 }
 
@@ -296,7 +298,7 @@ impl<'a> LensProjection<'a> {
         }
     }
 
-    /// Projects a vocabulary some rows at a time, because a second copy of its rows might not fit in memory.
+    /// Projects the rows of a table, some at a time, because a second copy of all rows might not fit in memory.
     ///
     /// # Panics
     /// If the vectors are not `D` wide.
@@ -305,7 +307,8 @@ impl<'a> LensProjection<'a> {
         Matrix::stacked(AXES, &points)
     }
 
-    /// Projects a term to an arrow, without the factor [`Self::shrinking`] of the whole.
+    /// Projects a term of a sum to an arrow. With a lens, the factor `1 / σ` of the whole sum, [`Self::shrinking`], is
+    /// left out.
     pub fn direction(&self, term: &[f32]) -> [f32; AXES] {
         match &self.through {
             Some(axes) => std::array::from_fn(|axis| dot(term, axes.row(axis))),

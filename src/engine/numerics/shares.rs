@@ -11,11 +11,11 @@ use crate::numerics::Matrix;
 use crate::numerics::projection::{AXES, Projection};
 use crate::numerics::spread::{ROUNDING, Spread};
 
-/// Shares in [0, 1] that the axes of a picture show.
+/// The shares, in [0, 1], of a variance or of squared lengths that the axes of a picture show.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shares {
     axes: [f32; AXES],
-    /// Share of the plane of the other two axes, for each axis.
+    /// Share that the plane of the other two axes shows, for each axis.
     planes: [f32; AXES],
     space: f32,
 }
@@ -98,8 +98,8 @@ impl Shares {
         Self::of_products(projection, products, total, whole)
     }
 
-    /// Computes the shares from the products along the axes and the total of all squares. `whole` is the sum of squares
-    /// that `total` is a remainder of.
+    /// Computes the shares from the products along the axes and the total of all squares. Returns `None` if the total
+    /// is not finite, or is only the rounding of `whole`, from which it was computed as a remainder.
     fn of_products(projection: &Projection, products: Products, total: f64, whole: f64) -> Option<Self> {
         if !(total.is_finite() && total > ROUNDING * whole) {
             return None;
@@ -131,7 +131,8 @@ impl Shares {
         self.axes[axis]
     }
 
-    /// Returns the share that all axes show together, or the two others in a flat picture that looks along an axis.
+    /// Returns the share that all axes show together; in a flat picture that looks along an axis, the share that the
+    /// two others show.
     ///
     /// # Panics
     /// If there is no such axis.

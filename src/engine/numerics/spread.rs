@@ -10,7 +10,7 @@ use faer::{Accum, Mat, Par, Side};
 use super::vectors::dot;
 use super::{Matrix, parallel};
 
-/// Share of the squares that a remainder is computed from, below which the remainder is rounding.
+/// Share of a sum of squares below which a remainder computed from it is only rounding.
 pub(super) const ROUNDING: f64 = 1e-12;
 
 /// Mean and covariance of vectors, in double precision.
@@ -34,7 +34,7 @@ enum Covariance {
 const ROWS_WIDTH_MIN: usize = 256;
 /// Width above which no covariance matrix is made: at this width it takes 32 MB and seconds to decompose.
 pub const COVARIANCE_WIDTH_MAX: usize = 2048;
-/// Largest number of rows that are kept of wider vectors; of more, an even sample is kept.
+/// Largest number of rows that are kept of wider vectors; if there are more, an even sample of them is kept.
 const ROWS_MAX: usize = 1024;
 /// Largest number of numbers in these rows.
 const ROWS_NUMBERS_MAX: usize = 1 << 24;
@@ -172,7 +172,7 @@ impl Covariance {
         Self::Whole(Mat::from_fn(width, width, |i, j| covariance[(i.max(j), i.min(j))]))
     }
 
-    /// Keeps the given number of centred rows, sampled evenly.
+    /// Keeps `count` centred rows, sampled evenly.
     fn of_rows(vectors: &Matrix<f32>, mean: &[f64], count: usize) -> Self {
         let (n, width) = (vectors.rows(), mean.len());
         let scale = (count as f64).sqrt().recip();

@@ -46,7 +46,7 @@ impl TensorNorms {
     }
 }
 
-/// Returns the first tensor with an entry that is not finite.
+/// Returns the first tensor with an entry that is not finite; `None` if there is none.
 pub fn first_not_finite<S: Scalar>(parameters: &Parameters<S>) -> Option<TensorId> {
     let mut tensors = parameters.tensors();
     tensors.find(|(_, values)| !square_sum(values).is_finite()).map(|(spec, _)| spec.id)

@@ -81,7 +81,7 @@ pub fn distance<S: Scalar>(a: &[S], b: &[S]) -> S {
     a.iter().zip(b).map(|(&a, &b)| (a - b) * (a - b)).sum::<S>().sqrt()
 }
 
-/// Returns the rows most similar to `to`, best first, without the rows `except`.
+/// Returns the `count` rows most similar to `to`, best first, without the rows `except`.
 pub fn nearest<S: Scalar>(
     similarity: Similarity,
     vectors: &Matrix<S>,

@@ -33,7 +33,8 @@ impl Environment {
         Self { hub_cache, hugging_face, caches, home: env::home_dir() }
     }
 
-    /// Returns the folder with all models, found by the rules of Hugging Face's programs.
+    /// Returns the folder that contains all models, found by the rules of Hugging Face's programs; `None` if no
+    /// variable and no home folder is known.
     pub fn root(&self) -> Option<PathBuf> {
         let non_empty = |path: &Option<PathBuf>| path.clone().filter(|path| !path.as_os_str().is_empty());
         let caches = || non_empty(&self.caches).or_else(|| non_empty(&self.home).map(|home| home.join(".cache")));
@@ -78,9 +79,9 @@ impl ModelName {
 struct WellKnown {
     name: &'static str,
     about: &'static str,
-    /// Size of its weights in MB.
+    /// Size of the model's weights in MB.
     megabytes: u32,
-    /// Its `config.json`, without the fields that have the family's default values.
+    /// The model's `config.json`, without the fields that have the family's default values.
     config: &'static str,
 }
 
@@ -113,7 +114,7 @@ pub struct Absent {
     pub name: ModelName,
     /// Folder where it would be; `None` if the location of the cache is unknown.
     pub looked_in: Option<PathBuf>,
-    /// Missing files, if the model is there in part.
+    /// Name of a missing file, if a part of the model is there.
     pub lacks: Option<&'static str>,
 }
 
@@ -131,7 +132,7 @@ impl Absent {
         format!("{name}{comma} {}", self.state())
     }
 
-    /// Returns the end of that sentence, after the model's name.
+    /// Returns the end of the [`title`](Self::title), after the model's name.
     fn state(&self) -> String {
         match self.lacks {
             Some(lacks) => format!("is only partly on this computer: {lacks} is missing"),
@@ -146,12 +147,12 @@ impl Absent {
         format!("needs {name}{size}")
     }
 
-    /// Returns the size of its weights in MB, if it is well known.
+    /// Returns the size of the model's weights in MB, if it is well known.
     pub fn megabytes(&self) -> Option<u32> {
         self.well_known().map(|model| model.megabytes)
     }
 
-    /// Returns its shape, if it is well known.
+    /// Returns the shape of the model, if it is well known.
     pub fn config(&self) -> Option<Config> {
         Config::parse(self.well_known()?.config).ok()
     }
@@ -183,10 +184,11 @@ impl fmt::Display for Absent {
     }
 }
 
-/// Returns the folder of a model in the cache.
+/// Returns the folder of a model in the cache: of its `main` revision if that is complete, otherwise of the newest
+/// complete one.
 ///
 /// # Errors
-/// If it is missing or incomplete.
+/// If the model is missing or incomplete.
 pub fn find(name: &ModelName, environment: &Environment) -> Result<PathBuf, Absent> {
     let looked_in = environment.root().map(|root| root.join(name.folder()));
     let absent = |lacks| Absent { name: name.clone(), looked_in: looked_in.clone(), lacks };
@@ -208,7 +210,7 @@ pub fn find(name: &ModelName, environment: &Environment) -> Result<PathBuf, Abse
 /// Upper bound of the bytes of a commit's hash and a line break.
 const HASH_BYTES_MAX: u64 = 100;
 
-/// Returns the folders of a repository's revisions: first that of `main`, then from the newest.
+/// Returns the folders of a repository's revisions: that of `main` first, then the others, newest first.
 fn revisions(repository: &Path) -> Vec<PathBuf> {
     let snapshots = repository.join("snapshots");
     let main = files::head(&repository.join("refs").join("main"), HASH_BYTES_MAX).ok().and_then(|bytes| {
@@ -224,7 +226,7 @@ fn revisions(repository: &Path) -> Vec<PathBuf> {
     main.into_iter().chain(others).collect()
 }
 
-/// Returns the files that a folder lacks to be a model's, if any.
+/// Returns the name of a file that a folder lacks to be a model's, or `None` if it lacks none.
 pub fn lacks(folder: &Path) -> Option<&'static str> {
     if !folder.join(CONFIG).is_file() {
         return Some(CONFIG);
@@ -238,14 +240,14 @@ pub fn has_part_of_a_model(folder: &Path) -> bool {
     [CONFIG, WEIGHTS, INDEX].iter().any(|name| folder.join(name).exists()) || contents::is_like_a_model(folder)
 }
 
-/// Returns the folder of the first module of this class.
+/// Returns the folder of the first module of this class; `None` if there is none.
 fn module(folder: &Path, class: &str) -> Option<PathBuf> {
     let path = PathBuf::from(modules(folder)?.into_iter().find(|module| module.is(class))?.path);
     let is_within = path.components().all(|part| matches!(part, Component::Normal(_)));
     is_within.then(|| folder.join(path)).filter(|folder| folder.is_dir())
 }
 
-/// Returns the folder of the transformer in a sentence-transformers folder.
+/// Returns the folder of the transformer in a sentence-transformers folder; `None` if it has none.
 fn transformer(folder: &Path) -> Option<PathBuf> {
     module(folder, "Transformer")
 }
@@ -280,7 +282,7 @@ pub enum ModelPath {
 }
 
 /// Returns the meaning of a path, from what exists on disk. A folder is a model's folder; so is the folder of a given
-/// model file. A repository in the cache stands for its newest revision.
+/// model file. A repository in the cache stands for its `main` revision, or else for its newest one.
 pub fn given(path: &Path) -> ModelPath {
     if path.is_dir() {
         let folder = match revisions(path).into_iter().next() {

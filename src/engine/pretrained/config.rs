@@ -58,8 +58,8 @@ impl Config {
         self.block().attention.heads
     }
 
-    /// Returns the number of layers of encoder and decoder, and the heads of each of their attentions, of a model with
-    /// both.
+    /// Returns, for a model with an encoder and a decoder, the number of layers of each and the number of heads of each
+    /// of its attentions.
     pub fn towers(&self) -> [(usize, usize); 2] {
         let Architecture { source_blocks, blocks, .. } = &self.architecture;
         let heads = |blocks: &[BlockConfig]| blocks.first().map_or(0, |block| block.attention.heads);
@@ -82,7 +82,7 @@ impl Config {
         self.architecture.readout.is_by_static_vectors()
     }
 
-    /// Returns whether a word sees only those before it.
+    /// Returns whether a word sees only itself and earlier words.
     pub fn is_causal(&self) -> bool {
         self.block().attention.mask == Mask::Causal
     }
@@ -102,7 +102,8 @@ impl Config {
         self.to_json_with(&WritingRules::default())
     }
 
-    /// Returns [`Self::to_json`] of a model that writes by these rules, if it has a source.
+    /// Returns the text of [`Self::to_json`]. In a model with a source, it contains the rules by which the model
+    /// writes.
     pub fn to_json_with(&self, rules: &WritingRules) -> String {
         let sources = &self.architecture.source_blocks;
         let (block, layers) = match sources.first() {
@@ -189,21 +190,21 @@ impl Config {
         })
     }
 
-    /// Returns Llama's fields without a token for padding: the id that EuroBERT has otherwise is beyond a small vocabulary, and
-    /// transformers refuses it.
+    /// Returns Llama's fields, without a token for padding. Otherwise EuroBERT has an id that is outside a small
+    /// vocabulary, and transformers refuses that.
     fn eurobert_fields(&self, activation: Option<&str>) -> Value {
         let mut fields = self.llama_fields(activation);
         fields["pad_token_id"] = Value::Null;
         fields
     }
 
-    /// Returns the fields of the decoders like Llama. Each family reads its own keys among them.
+    /// Returns the fields of the decoders like Llama. Each family reads those that it knows.
     fn decoder_fields(&self, activation: Option<&str>) -> Value {
         let (block, layers) = (self.block(), self.layers());
         let attention = &block.attention;
         let words = attention.window.before.map(|before| before + 1);
         let kind = if words.is_some() { SLIDING } else { FULL };
-        // The width that scores are divided by the root of, which some configs have as a whole number.
+        // Scores are divided by the root of this width, which some configs have as a whole number.
         let scalar = attention.key_width as f64 * attention.score_divisor * attention.score_divisor;
         let scalar = if scalar.fract() == 0.0 { json!(scalar as u64) } else { json!(scalar) };
         let mut fields = json!({
@@ -246,11 +247,11 @@ impl Config {
         fields
     }
 
-    /// Returns the fields of T5 only, beside those of its encoder's sizes.
+    /// Returns the fields that only T5 has, without those of its encoder's sizes.
     fn t5_fields(&self, activation: Option<&str>) -> Value {
         let (block, architecture) = (self.block(), &self.architecture);
         let buckets = block.attention.distances.and_then(|form| form.buckets);
-        // The name of a gate with this function differs from that of the function.
+        // For this activation function, the name in a gate differs from the usual one.
         let gate = if block.activation == Activation::GeluTanh { Some("gelu") } else { activation };
         let forward =
             if block.gated { gate.map(|gate| format!("gated-{gate}")) } else { activation.map(str::to_owned) };
@@ -268,9 +269,9 @@ impl Config {
         })
     }
 
-    /// Returns the fields of BART's family only, beside those of its encoder's sizes.
+    /// Returns the fields that only BART's family has, without those of its encoder's sizes.
     fn bart_fields(&self, activation: Option<&str>) -> Value {
-        // Self-attention has no feed-forward part; the cross-attention behind it has one.
+        // The block of self-attention has no feed-forward layer; that of cross-attention after it has one.
         let hidden = self.architecture.blocks.iter().find_map(|block| block.feed_forward);
         json!({
             "decoder_layers": self.architecture.blocks.len() / 2,
@@ -291,7 +292,7 @@ impl Config {
         if self.types() > TYPES_MAX {
             return Err(too_many(format!("{} token types", self.types()), format!("at most {TYPES_MAX}")));
         }
-        // The number of bytes of each number is known from the files only; this is the least.
+        // The size of a number in bytes is known only from the files; this is the smallest.
         check_bytes(self.parameters() * HALF_BYTES)
     }
 
@@ -302,8 +303,8 @@ impl Config {
     }
 }
 
-/// The decoders like Llama that are written, from the plainest on. Not Qwen2, for which transformers always takes a tokenizer of
-/// its own.
+/// The decoders like Llama that are written, plainest first. Qwen2 is left out, because transformers always takes a
+/// tokenizer of its own for it.
 pub const DECODERS: [Family; 9] = [
     Family::Llama,
     Family::Mistral,
@@ -316,7 +317,7 @@ pub const DECODERS: [Family; 9] = [
     Family::Gemma2,
 ];
 
-/// Returns the value of `rope_parameters`, for heads of a width.
+/// Returns the value of `rope_parameters` for heads of this width.
 fn rotary_fields(rotary: Rotary, width: usize) -> Value {
     // Readers round the product with the width down.
     const MIDDLE: f64 = 0.5;
@@ -402,7 +403,7 @@ impl Family {
 }
 
 const TYPE: &str = "model_type";
-/// Field with the text model's config, in the config of a model that also reads pictures.
+/// Name of the field that holds the text model's config, in the config of a model that also reads pictures.
 const TEXTS: &str = "text_config";
 
 /// Returns whether a class is named after a type, such as `XLMRobertaForMaskedLM` after `xlm-roberta`.
@@ -428,7 +429,7 @@ fn other(found: String, name: Option<&str>) -> Refusal {
     }
 }
 
-/// Returns the tensors that a model's files have: the table of words, and those of the engine.
+/// Returns the tensors that a model's files have: the word table, and the engine's tensors.
 pub(super) fn wanted(config: &Config, architecture: &Architecture) -> Vec<(TensorId, usize, usize)> {
     let mut wanted = vec![(TensorName::Embedding.into(), config.vocabulary, config.width())];
     wanted.extend(architecture.shapes(config.vocabulary, config.vocabulary));

@@ -64,7 +64,7 @@ pub(super) fn is_like_a_model(folder: &Path) -> bool {
     [ADAPTER, MODULES].iter().any(|name| folder.join(name).is_file()) || in_other_format(&names).is_some()
 }
 
-/// Returns what a folder has in place of a model, and advice on what to do.
+/// Returns what a folder contains in place of a model, and advice on what to do; `None` if there is nothing to report.
 fn in_place(folder: &Path) -> Option<(String, String)> {
     let names = names(folder);
     let has_weights = names.iter().any(|name| [WEIGHTS, INDEX].contains(&name.as_str()));
@@ -115,7 +115,7 @@ fn in_other_format(names: &[String]) -> Option<(String, String)> {
     Some((format!("{} only", readable(name)), (*advice).to_owned()))
 }
 
-/// Returns a name without spaces and other special characters as it is, and others quoted.
+/// Returns a name of visible ASCII characters as it is, and any other name quoted.
 fn readable(name: &str) -> String {
     let is_plain = name.chars().all(|sign| sign.is_ascii_graphic());
     if is_plain { name.to_owned() } else { quoted(name) }

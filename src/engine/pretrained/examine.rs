@@ -13,7 +13,7 @@ use crate::numerics::model::{Activations, Sequences};
 use crate::numerics::rng::{Stream, stream};
 use crate::numerics::vectors::{centroid, cosine};
 
-/// The findings, one line each.
+/// The findings about a model, one line each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ModelFindings {
     pub good: Vec<String>,
@@ -29,7 +29,8 @@ impl ModelFindings {
     }
 }
 
-/// Examines a model that was read from this folder.
+/// Examines a model that was read from this folder: its tensors, its tokenizer, a pass, and published results if the
+/// model is known.
 pub fn examine(folder: &ModelFolder, read: &Pretrained) -> ModelFindings {
     let mut findings = ModelFindings::default();
     findings.good.extend(read.files.iter().map(ToString::to_string));
@@ -49,8 +50,8 @@ pub fn examine(folder: &ModelFolder, read: &Pretrained) -> ModelFindings {
     findings
 }
 
-/// Reports on the tensors. All that the engine needs have the right shapes, as otherwise the model would not have been
-/// read.
+/// Returns a line about the tensors. All that the engine needs have the right shapes, as otherwise the model would not
+/// have been read.
 fn tensors(read: &Pretrained) -> String {
     let skipped = &read.origins.skipped;
     let used = read.origins.of.values().map(|origin| &origin.tensor).collect::<std::collections::BTreeSet<_>>().len();
@@ -63,7 +64,7 @@ fn tensors(read: &Pretrained) -> String {
     format!("{used} tensors{wrapper}, all with the shapes of the config{left}{head}")
 }
 
-/// Compares the tokenizer's pieces with the rows of the table.
+/// Returns a line that compares the tokenizer's pieces with the rows of the table.
 fn tokenizer(folder: &ModelFolder) -> String {
     let rows = folder.config.vocabulary;
     let tokenizer = match &folder.tokenizer {
@@ -162,10 +163,10 @@ struct KnownModel {
 enum Published {
     /// Some of the logits of a sentence of ids, starting at a row and a class.
     Logits { ids: &'static [usize], row: usize, class: usize, logits: &'static [&'static [f32]] },
-    /// Ids with which it continues, each the most likely one.
+    /// Ids with which the model continues a sentence of ids, each the most likely one.
     Greedy { ids: &'static [usize], goes_on: &'static [usize] },
-    /// Cosines of sentences of ids, each the mean of its outputs: of the first with the second, the third and so on,
-    /// then of the second.
+    /// Cosines between sentences of ids, each represented by the mean of its outputs: of the first with the second, the
+    /// third and so on, then of the second with the later ones.
     Cosines { sentences: &'static [&'static [usize]], cosines: &'static [f32] },
 }
 

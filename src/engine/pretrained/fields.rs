@@ -45,7 +45,7 @@ impl<'a> Fields<'a> {
     /// Returns the value at a path of keys; `None` if there is no such field or it is null.
     ///
     /// # Errors
-    /// As [`Self::find`].
+    /// See [`Self::find`].
     pub fn get<T: DeserializeOwned>(self, keys: &[&str]) -> Result<Option<T>, Refusal> {
         self.find(keys).map(Option::flatten)
     }
@@ -53,7 +53,7 @@ impl<'a> Fields<'a> {
     /// Returns a value, or the default if it is missing or null.
     ///
     /// # Errors
-    /// As [`Self::find`].
+    /// See [`Self::find`].
     pub fn or<T: DeserializeOwned>(self, key: &str, default: T) -> Result<T, Refusal> {
         self.get(&[key]).map(|found| found.unwrap_or(default))
     }
@@ -61,7 +61,7 @@ impl<'a> Fields<'a> {
     /// Returns whether there is such a field, null or not.
     ///
     /// # Errors
-    /// As [`Self::find`].
+    /// See [`Self::find`].
     pub fn has(self, keys: &[&str]) -> Result<bool, Refusal> {
         self.find::<IgnoredAny>(keys).map(|found| found.is_some())
     }
@@ -69,7 +69,7 @@ impl<'a> Fields<'a> {
     /// Returns a size from 1 to `most`, or the default; `name` describes it in words.
     ///
     /// # Errors
-    /// As [`Self::find`], or if the size is outside.
+    /// See [`Self::find`]; also if the size is outside.
     pub fn size(self, key: &str, default: usize, name: &str, most: usize) -> Result<usize, Refusal> {
         let size = self.or(key, default)?;
         if (1..=most).contains(&size) { Ok(size) } else { Err(too_large(size, name, key, most)) }
@@ -78,7 +78,7 @@ impl<'a> Fields<'a> {
     /// Returns a number within bounds, or the default.
     ///
     /// # Errors
-    /// As [`Self::find`], or if the number is outside.
+    /// See [`Self::find`]; also if the number is outside.
     pub fn number(self, keys: &[&str], default: f64, [least, most]: [f64; 2]) -> Result<f64, Refusal> {
         let number = self.get(keys)?.unwrap_or(default);
         if number >= least && number <= most {
@@ -91,7 +91,7 @@ impl<'a> Fields<'a> {
     /// Checks a flag of which attune supports only one value.
     ///
     /// # Errors
-    /// If it has the other value; `found` describes that.
+    /// If the flag has the other value, which `found` describes.
     pub fn must_be(self, key: &str, needed: bool, found: &str) -> Result<(), Refusal> {
         if self.or(key, needed)? == needed {
             return Ok(());

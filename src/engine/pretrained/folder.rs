@@ -38,7 +38,7 @@ const OTHER_TOKENIZERS: [&str; 6] =
 /// Separator of the sentences of a pair, and of a source and a target.
 pub const PAIR: &str = "|||";
 
-/// A model that can be loaded.
+/// The folder of a model that can be loaded, with all that is known of the model without its weights.
 #[derive(Debug)]
 pub struct ModelFolder {
     /// Name that people know it by.
@@ -46,22 +46,22 @@ pub struct ModelFolder {
     pub path: PathBuf,
     pub config: Config,
     pub architecture: Architecture,
-    /// Whether its readout is trained. Without a head, a word is likely if the output is similar to its vector.
+    /// Whether the model's readout is trained. Without a head, a word is likely if the output is similar to its vector.
     pub has_head: bool,
-    /// Rules of what it writes from a source.
+    /// Rules about the words that the model writes from a source.
     pub rules: WritingRules,
-    /// Tokenizer; without one, words are written as token ids.
+    /// Tokenizer, or the reason why words are written as token ids.
     pub tokenizer: Result<Tokenizer, NoTokenizer>,
-    /// Set if the model is not on this computer, so that only its shape is known.
+    /// Details of the missing model, if it is not on this computer and only its shape is known.
     pub absent: Option<Absent>,
 }
 
 /// The reason why words are written as token ids.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoTokenizer {
-    /// The folder has no tokenizer.
+    /// A folder without a tokenizer.
     Missing,
-    /// The tokenizer is damaged or not supported.
+    /// A tokenizer that is damaged or not supported.
     Unusable(Refusal),
 }
 
@@ -114,12 +114,12 @@ impl ModelFolder {
         })
     }
 
-    /// Returns whether it writes a target from a source.
+    /// Returns whether the model writes a target from a source.
     pub fn reads_source(&self) -> bool {
         self.architecture.has_source()
     }
 
-    /// Returns whether two sentences can be read as a pair.
+    /// Returns whether two sentences can be read as a pair: the model has no source, and its tokenizer supports pairs.
     pub fn reads_pairs(&self) -> bool {
         !self.reads_source() && self.tokenizer.as_ref().is_ok_and(Tokenizer::has_pairs)
     }
@@ -130,7 +130,7 @@ impl ModelFolder {
         hidden.filter(|(_, id)| (*id as usize) < self.config.vocabulary)
     }
 
-    /// Splits a text into a source and the target behind [`PAIR`], if there is one; the blanks beside the mark belong to
+    /// Splits a text into a source and the target after [`PAIR`], if there is one; the blanks around the mark belong to
     /// neither. A text for a model without a source is not split.
     ///
     /// # Errors
@@ -181,11 +181,11 @@ impl ModelFolder {
         Ok(pieces)
     }
 
-    /// Splits a target into the pieces that the decoder reads behind its start token: those of the text, and those that
+    /// Splits a target into the pieces that the decoder reads after its start token: those of the text, and those that
     /// the tokenizer adds before it. Without a tokenizer, the text is ids.
     ///
     /// # Errors
-    /// As [`Self::pieces`].
+    /// See [`Self::pieces`].
     pub fn target_pieces(&self, text: &str) -> Result<Vec<ModelPiece>, String> {
         let tokenizer = match &self.tokenizer {
             Ok(tokenizer) => tokenizer,
@@ -196,7 +196,7 @@ impl ModelFolder {
         Ok(pieces)
     }
 
-    /// Returns the text of pieces, without special tokens; of a folder without a tokenizer, the ids.
+    /// Returns the text of pieces, without special tokens; if there is no tokenizer, the ids.
     pub fn decoded(&self, ids: &[u32]) -> String {
         match &self.tokenizer {
             Ok(tokenizer) => tokenizer.decode(ids, SpecialTokens::LeftOut),
@@ -244,7 +244,7 @@ impl ModelFolder {
         words.enumerate().map(piece).collect()
     }
 
-    /// Returns the files of its tokenizer in their current state.
+    /// Returns the files of the tokenizer as they are now, with their hashes.
     ///
     /// # Errors
     /// If one cannot be read.
@@ -252,7 +252,7 @@ impl ModelFolder {
         Ok(self.tokenizer_contents()?.iter().map(|(name, content)| ModelFile::new(name, content)).collect())
     }
 
-    /// Returns the contents of its tokenizer's files.
+    /// Returns the contents of the tokenizer's files.
     ///
     /// # Errors
     /// If one cannot be read.
@@ -262,7 +262,7 @@ impl ModelFolder {
         all.into_iter().map(read).filter_map(Result::transpose).collect()
     }
 
-    /// Returns a line that describes it.
+    /// Returns a line that describes the model.
     pub fn about(&self) -> String {
         let (config, vocabulary) = (&self.config, self.config.vocabulary);
         let (name, layers, heads, width) = (config.family.name(), config.layers(), config.heads(), config.width());
@@ -291,7 +291,7 @@ impl ModelFolder {
         (0..self.config.vocabulary as u32).map(|id| self.shown(id)).collect()
     }
 
-    /// Returns a piece in readable form.
+    /// Returns a piece in readable form, or the id if there is no tokenizer.
     pub fn shown(&self, id: u32) -> String {
         self.tokenizer.as_ref().map_or_else(|_| id.to_string(), |tokenizer| readable(tokenizer, id))
     }
@@ -387,7 +387,7 @@ fn read_marian(folder: &Path, vocab: Option<&str>, beside: OlderFiles<'_>) -> Re
     Err(Refusal::new(found.join(" and "), expected, "download the files that are missing"))
 }
 
-/// Returns the text of a field of `config.json`.
+/// Returns the text of a field of `config.json`; `None` if there is no such field or it is not text.
 fn text_of(config: &str, field: &str) -> Option<String> {
     let config: serde_json::Value = serde_json::from_str(config).ok()?;
     config.get(field)?.as_str().map(str::to_owned)
@@ -422,19 +422,20 @@ pub fn of_words(words: &[String], family: Family) -> NewTokenizer<'_> {
 }
 
 impl NewTokenizer<'_> {
-    /// Returns its files, for a model that reads at most the given number of tokens.
+    /// Returns the tokenizer's files, for a model that reads at most the given number of tokens.
     pub fn files(&self, tokens_max: usize) -> Vec<NewFile> {
         vec![(TOKENIZER, self.to_json().into_bytes()), (TOKENIZER_CONFIG, self.config(tokens_max).into_bytes())]
     }
 }
 
-/// Returns the files of a model's folder, without those of its tokenizer. `entry` returns an entry of a tensor in the
-/// shapes of the config.
+/// Returns the files of a model's folder, without those of its tokenizer. `entry` returns one entry of a tensor; the
+/// tensors have the shapes of the config.
 pub fn files(config: &Config, readout: Readout, entry: impl Fn(TensorId, usize, usize) -> f32) -> Vec<NewFile> {
     files_with(config, readout, &WritingRules::default(), entry)
 }
 
-/// Returns [`files`] of a model that writes by these rules, and the file of the rules, if it has a source.
+/// Returns [`files`] of a model. If it has a source, they contain the rules by which it writes, and there is a file of
+/// these rules.
 pub fn files_with(
     config: &Config,
     readout: Readout,

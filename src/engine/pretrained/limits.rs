@@ -2,7 +2,7 @@
 
 /// Largest size of a `config.json` in bytes.
 pub const CONFIG_BYTES_MAX: u64 = 1 << 20;
-/// Largest size of all numbers in memory, where two-byte weights of a file also take two bytes.
+/// Largest size in bytes of all numbers in memory, where the two-byte weights of a file also take two bytes each.
 pub const MODEL_BYTES_MAX: u64 = 2 << 30;
 pub const LAYERS_MAX: usize = 128;
 pub const WIDTH_MAX: usize = 8192;

@@ -31,7 +31,7 @@ const INDEX_BYTES_MAX: u64 = 16 << 20;
 /// Largest size of all tensors that the engine does not use: masks, poolers, heads for other tasks.
 const UNUSED_BYTES_MAX: u64 = 512 << 20;
 
-/// A model that was read.
+/// A model that was read from its files.
 #[derive(Clone, Debug)]
 pub struct Pretrained {
     pub config: Config,
@@ -43,9 +43,9 @@ pub struct Pretrained {
     pub origins: Origins,
     /// Files that were read; those of the weights come first, as [`Origin::file`] counts them.
     pub files: Vec<ModelFile>,
-    /// Whether its readout is trained. Without a head, a word is likely if the output is similar to its vector.
+    /// Whether the model's readout is trained. Without a head, a word is likely if the output is similar to its vector.
     pub has_head: bool,
-    /// Rules of what it writes.
+    /// Rules about the words that the model writes.
     pub rules: WritingRules,
 }
 
@@ -87,7 +87,7 @@ impl Pretrained {
         AttentionModel::new(self.architecture.clone(), self.embedding.clone(), classes).with_rules(self.rules.clone())
     }
 
-    /// Returns the origin of an entry of a tensor; `None` if no file has it, such as the zeros of a readout's bias.
+    /// Returns the origin of an entry of a tensor; `None` if no file has it, as with the zeros of a readout's bias.
     pub fn entry(&self, id: impl Into<TensorId>, row: usize, col: usize) -> Option<EntryOrigin<'_>> {
         let origin = self.origins.of.get(&id.into())?;
         let file = &self.files.get(origin.file)?.name;
@@ -112,7 +112,7 @@ pub struct LoadProgress {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoadStopped {
     Refused(Box<Refusal>),
-    /// The watcher ended the loading.
+    /// The end of the loading at the request of its watcher.
     Cancelled,
 }
 

@@ -9,7 +9,7 @@ use super::safetensors::{FileTensor, bytes_read, not_read};
 use super::wrapper;
 use crate::numerics::params::{Layer, Start, TensorId, TensorName};
 
-/// The tensors of all files of a model, by the names of the tables.
+/// The tensors of all files of a model, by their names in the family's table.
 pub struct FoundTensors<'a> {
     family: Family,
     /// Number of blocks of the source.
@@ -56,7 +56,8 @@ impl<'a> FoundTensors<'a> {
         self.of(name.into()).is_some()
     }
 
-    /// Returns the file's tensor for one of the engine, with the number of its file.
+    /// Returns the file's tensor for one of the engine, with the number of its file; `None` if the files do not have
+    /// it.
     pub fn of(&self, id: TensorId) -> Option<(usize, &'a FileTensor)> {
         self.tensors.get(&self.family.written(id, self.sources)?).copied()
     }
@@ -66,7 +67,8 @@ impl<'a> FoundTensors<'a> {
         self.again.contains(&name)
     }
 
-    /// Returns a tensor of a layer that the config does not mention. Leaving it out would change the model.
+    /// Returns the name of a tensor of a layer that the config does not mention, because leaving it out would change
+    /// the model; `None` if there is none.
     fn beyond(&self, wanted: &[(TensorId, usize, usize)], config: &Config) -> Option<&'a str> {
         let name_of = |id: TensorId| Some(&*self.of(id)?.1.name);
         // Several blocks may read one tensor, of which the engine keeps one.
@@ -111,13 +113,15 @@ impl Config {
         }
     }
 
-    /// Returns whether a tensor has two dimensions in the files though it begins with one number in all entries.
+    /// Returns whether a tensor has two dimensions in the files although it is initialised with one number, like a
+    /// vector.
     fn is_matrix(&self, name: TensorName) -> bool {
         let has_source = self.sources() > 0;
         name == TensorName::DistanceBias || name == TensorName::LogitBias && has_source
     }
 
-    /// Returns the name with which a tensor is written, whose name in the table is one of two.
+    /// Returns the name under which a tensor is written. For some tensors it is not the name in the table, depending on
+    /// the family and on whether there are gates.
     fn renamed(&self, name: String) -> String {
         const LOGITS: [&str; 2] = ["final_logits.bias", "final_logits_bias"];
         const GATED: &str = ".wi_1.";
@@ -128,8 +132,8 @@ impl Config {
         if self.family == Family::T5 && !is_gated { name.replace(GATED, ".wi.") } else { name }
     }
 
-    /// Returns the tensors to be written for these of the engine, under the names that transformers uses. Those for
-    /// which the family has no name are left out. `entry` returns an entry of a tensor of the engine.
+    /// Returns the given tensors of the engine in the form in which they are written, under the names that transformers
+    /// uses. Those for which the family has no name are left out. `entry` returns an entry of a tensor of the engine.
     pub(super) fn tensors(
         &self,
         wanted: &[(TensorId, usize, usize)],
@@ -286,7 +290,7 @@ fn not_there(missing: &[String], found: &FoundTensors<'_>, config: &Config) -> R
     Refusal::new(found, expected, "download the model again; if it is of another kind, attune does not open it")
 }
 
-/// Lists the first of some names, and how many more there are.
+/// Writes the first `count` of some names, and how many more there are.
 fn some<'a>(mut names: impl Iterator<Item = &'a str>, count: usize) -> String {
     let mut listed: Vec<String> = names.by_ref().take(count).map(quoted).collect();
     let more = names.count();

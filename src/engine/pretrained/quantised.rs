@@ -29,7 +29,8 @@ const ENDS: [(&str, &str); 18] = [
 /// Ending of the name of a matrix; masks and counters have other names.
 const WEIGHT: &str = ".weight";
 
-/// Returns the refusal of files with such weights, or `None`; `config` is the text of their config.
+/// Returns the refusal of files with quantised weights, or `None` if there are none. `config` returns the text of their
+/// config.
 pub(super) fn refusal<'a>(
     mut tensors: impl Iterator<Item = &'a FileTensor>,
     config: impl FnOnce() -> Option<String>,
@@ -43,7 +44,8 @@ pub(super) fn refusal<'a>(
     Some(Refusal::new(found, expected, "open the original model, from which this one was made").of_tensor(&tensor.name))
 }
 
-/// Returns the method by which a tensor was quantised; empty if its name does not tell which.
+/// Returns the method by which a tensor was quantised: an empty text if its name does not tell, `None` if it was not
+/// quantised.
 fn method_of(tensor: &FileTensor) -> Option<&'static str> {
     let named = ENDS.iter().find(|(end, _)| tensor.name.ends_with(end));
     let is_short = tensor.dtype.bitsize() <= 8 && tensor.dtype != Dtype::BOOL;

@@ -40,7 +40,7 @@ pub struct TensorSource<R> {
     from: R,
     header: FileHeader,
     hash: Hash,
-    /// Number of tensors that were read or skipped.
+    /// Number of tensors that were read or skipped so far.
     done: usize,
     reader: TensorReader,
 }
@@ -100,7 +100,7 @@ pub fn bytes_read(dtype: Dtype) -> Option<usize> {
     READ.contains(&dtype).then_some(dtype.bitsize() / 8)
 }
 
-/// Converts bytes to `f32`, each number to the nearest; no numbers for a type that is not read.
+/// Converts bytes to `f32`, each number to the nearest. `into` is empty afterwards if the type is not read.
 pub fn widen(dtype: Dtype, bytes: &[u8], into: &mut Vec<f32>) {
     into.clear();
     match dtype {
@@ -128,7 +128,7 @@ pub fn not_read(dtype: Dtype) -> Refusal {
     Refusal::new(found, READ.map(|dtype| dtype.to_string()).join(", "), "save the model again in one of these")
 }
 
-/// The SHA-256 of bytes that come piece by piece.
+/// The computation of the SHA-256 of bytes that come piece by piece.
 enum Hash {
     Here(Sha256),
     /// Computed on another thread, while the next bytes are read and copied to their places.
@@ -224,10 +224,10 @@ impl<R: Read> TensorSource<R> {
         self.header.tensors.get(self.done)
     }
 
-    /// Reads the next tensor, as [`TensorReader::read`] does.
+    /// Reads the next tensor as [`TensorReader::read`] does.
     ///
     /// # Errors
-    /// As [`TensorReader::read`].
+    /// See [`TensorReader::read`].
     pub fn read_next(&mut self, cols: usize, each: &mut dyn FnMut(usize, &[f32]) -> bool) -> Result<bool, Refusal> {
         let Some(tensor) = self.header.tensors.get(self.done) else { return Ok(true) };
         self.done += 1;
@@ -304,7 +304,7 @@ const LENGTH_BYTES: u64 = 8;
 /// Entry of a header that is not a tensor but texts about the file.
 const METADATA: &str = "__metadata__";
 
-/// Multiple at which the format has the header end and the numbers begin.
+/// Number of bytes of which the length before the tensors is a multiple, by the format.
 const ALIGNMENT: usize = 8;
 
 /// The place, shape and number type of a tensor.
@@ -447,12 +447,12 @@ fn check_sizes(json: &[u8]) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The tensors as they are found, the texts about the file, and the first fault.
+/// The contents of a header as they are read, and the first fault.
 #[derive(Default)]
 struct Found {
     tensors: Vec<FileTensor>,
     metadata: BTreeMap<String, String>,
-    /// The name of the tensor that is read just now.
+    /// The name of the tensor that is being read.
     name: String,
     refusal: Option<Refusal>,
 }
@@ -500,11 +500,11 @@ impl<'de> Visitor<'de> for &mut Found {
     }
 }
 
-/// The texts about a file. Whatever else stands among them is passed over, and so are texts beyond a bound: no model needs
-/// them.
+/// The texts about a file. Values that are not texts are ignored, and so are texts beyond a bound, because no model
+/// needs them.
 struct Metadata(BTreeMap<String, String>);
 
-/// Bytes of all texts about a file, and their number.
+/// Largest size in bytes of all texts about a file together; the next constant is their largest number.
 const METADATA_BYTES_MAX: usize = 16 << 20;
 const METADATA_TEXTS_MAX: usize = 4096;
 
@@ -540,7 +540,7 @@ impl<'de> Deserialize<'de> for Metadata {
     }
 }
 
-/// A text, or `None` of any other value, which is not kept.
+/// A text, or `None` for any other value.
 struct MaybeText(Option<String>);
 
 impl<'de> Deserialize<'de> for MaybeText {
@@ -593,7 +593,7 @@ impl<'de> Deserialize<'de> for MaybeText {
     }
 }
 
-/// A text that is copied only if it has escapes in it.
+/// A text that is copied only if it contains escapes.
 #[derive(Deserialize)]
 #[serde(transparent)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
@@ -629,7 +629,7 @@ pub const SHARDS_MAX: usize = 512;
 pub struct ShardIndex {
     /// Names of the files, each once.
     pub files: Vec<String>,
-    /// Name of each tensor's file.
+    /// Name of the file that has each tensor.
     pub tensors: BTreeMap<String, String>,
 }
 
@@ -667,7 +667,7 @@ impl ShardIndex {
     }
 }
 
-/// Returns whether a name is that of a file in the same folder: no path, no drive, not hidden.
+/// Returns whether a name is that of a safetensors file in the same folder, without a path or a drive, and not hidden.
 fn is_beside(file: &str) -> bool {
     const NAME_BYTES_MAX: usize = 200;
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
@@ -677,20 +677,20 @@ fn is_beside(file: &str) -> bool {
         && file.chars().all(is_plain)
 }
 
-/// Writes a file with these tensors, sorted by name, each a shape and its numbers. The crate would write another
-/// header; with this one, a model that is written again has the same bytes.
+/// Writes a file with these tensors, sorted by name, each given by its shape and its numbers. The crate's own header is
+/// not used, so that a model that is written again has the same bytes.
 ///
 /// # Errors
-/// If it cannot be written.
+/// If the file cannot be written.
 pub fn write<'a>(tensors: &BTreeMap<String, (&'a [usize], &'a [f32])>, to: &mut dyn Write) -> io::Result<()> {
-    // PyTorch is the origin that transformers looks for.
+    // This value is what transformers looks for.
     write_with(&BTreeMap::from([("format".to_owned(), "pt".to_owned())]), tensors, to)
 }
 
-/// Writes the same with other texts about the file, in the order of their names.
+/// Writes a file as [`write`] does, with other texts about the file, sorted by name.
 ///
 /// # Errors
-/// If it cannot be written.
+/// If the file cannot be written.
 pub fn write_with<'a>(
     metadata: &BTreeMap<String, String>,
     tensors: &BTreeMap<String, (&'a [usize], &'a [f32])>,

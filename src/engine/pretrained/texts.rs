@@ -22,13 +22,13 @@ const MODULES_BYTES_MAX: u64 = 1 << 20;
 /// Files of a tokenizer: a complete one, and those next to an older one.
 pub const TOKENIZER: &str = "tokenizer.json";
 pub const TOKENIZER_CONFIG: &str = "tokenizer_config.json";
-/// Files of older tokenizers, of BERT's family and of GPT-2's.
+/// Names of the files of older tokenizers, those of BERT's family and of GPT-2's.
 pub const PIECES: &str = "vocab.txt";
 pub const IDS: &str = "vocab.json";
 pub const MERGES: &str = "merges.txt";
 pub const SPECIAL: &str = "special_tokens_map.json";
 pub const ADDED: &str = "added_tokens.json";
-/// Files of SentencePiece: those of Marian's sides, and T5's.
+/// Names of the files of SentencePiece: those for Marian's two sides, and T5's.
 pub const SOURCE_SPM: &str = "source.spm";
 pub const TARGET_SPM: &str = "target.spm";
 pub const SPIECE: &str = "spiece.model";
@@ -85,7 +85,7 @@ pub fn text(folder: &Path, name: &str, most: u64) -> Result<String, Refusal> {
 /// Reads a text file, or returns `None` if it is missing.
 ///
 /// # Errors
-/// As [`text`], except for a missing file.
+/// See [`text`], except for a missing file.
 pub fn text_if_there(folder: &Path, name: &str, most: u64) -> Result<Option<String>, Refusal> {
     if_there(folder, name, || text(folder, name, most))
 }
@@ -93,7 +93,7 @@ pub fn text_if_there(folder: &Path, name: &str, most: u64) -> Result<Option<Stri
 /// Reads a file of any bytes, or returns `None` if it is missing.
 ///
 /// # Errors
-/// As [`text_if_there`], except for bytes that are not UTF-8.
+/// See [`text_if_there`], except for bytes that are not UTF-8.
 pub fn bytes_if_there(folder: &Path, name: &str, most: u64) -> Result<Option<Vec<u8>>, Refusal> {
     if_there(folder, name, || bytes(folder, name, most))
 }
@@ -108,20 +108,20 @@ fn if_there<T>(folder: &Path, name: &str, read: impl FnOnce() -> Result<T, Refus
 /// A module in the list of a sentence-transformers folder.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Module {
-    /// Its folder; empty if its files are next to the list.
+    /// The module's folder; empty if its files are next to the list.
     pub path: String,
     #[serde(rename = "type")]
     class: String,
 }
 
 impl Module {
-    /// Returns whether its class has this name, in whatever Python module.
+    /// Returns whether the module's class has this name, in any Python module.
     pub fn is(&self, class: &str) -> bool {
         self.class.rsplit('.').next() == Some(class)
     }
 }
 
-/// Returns the modules of a sentence-transformers folder.
+/// Returns the modules of a sentence-transformers folder; `None` if it has no list of them, or the list cannot be read.
 pub fn modules(folder: &Path) -> Option<Vec<Module>> {
     let text = text_if_there(folder, MODULES, MODULES_BYTES_MAX).ok()??;
     serde_json::from_str(&text).ok()

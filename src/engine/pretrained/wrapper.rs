@@ -8,13 +8,13 @@ use super::config::Family;
 use super::refusal::{Refusal, quoted};
 use crate::numerics::params::TensorName;
 
-/// Prefixes of families that other families' models may have too.
+/// Prefixes that models of several families have.
 const OF_MANY: [&str; 3] = ["model.", "transformer.", "decoder."];
 /// Parts of the names of adapters' tensors, which change other weights.
 const OF_ADAPTERS: [&str; 4] = [".lora_A.", ".lora_embedding_A.", ".adapters.", ".base_layer."];
 
-/// Finds the prefix before all names of a model, in addition to its family's own prefixes. It is recognised by the word
-/// table, which every model has.
+/// Finds the prefix that all names of a model have in addition to its family's own; `None` if there is none. The prefix
+/// is recognised by the name of the word table, which every model has.
 ///
 /// # Errors
 /// If the files have several models, or an adapter in addition to the weights.

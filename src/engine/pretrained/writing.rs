@@ -17,7 +17,7 @@ pub const GENERATION: &str = "generation_config.json";
 /// Largest size of that file in bytes.
 const GENERATION_BYTES_MAX: u64 = 1 << 20;
 
-/// One id, or several.
+/// One id or a list of ids.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "expected an id from 0 on, or a list of ids")]
 enum Ids {
@@ -34,8 +34,8 @@ impl Ids {
     }
 }
 
-/// Reads the rules of a folder's model from the text of its `config.json`, and from the file beside it. A model of one
-/// sentence has none.
+/// Reads the rules of a folder's model from the text of its `config.json` and from the file with the settings of
+/// generation. A model without a source has no rules.
 ///
 /// # Errors
 /// If a file is damaged, or an id is outside the vocabulary.
@@ -49,7 +49,7 @@ pub fn rules(folder: &Path, config: &Config, text: &str) -> Result<WritingRules,
     Settings { generation, config: Fields::read(text)? }.rules(config.family, config.vocabulary)
 }
 
-/// The settings of generation; those of its own file go before those of the config, key by key.
+/// The settings of generation. For each key, the file with these settings takes precedence over the config.
 struct Settings<'a> {
     generation: Option<Fields<'a>>,
     config: Fields<'a>,
@@ -65,7 +65,7 @@ impl Settings<'_> {
             None => Some(within(start, START, vocabulary).map_err(|refusal| refusal.in_file(CONFIG))?),
         };
         let never: Option<Vec<Vec<usize>>> = self.get("bad_words_ids")?.map(|(never, _)| never);
-        // Sequences of several pieces are searched for by beams alone.
+        // Only words of one piece are left out of the output; longer sequences are not supported.
         let never = never.into_iter().flatten().filter(|word| word.len() == 1).flatten();
         Ok(WritingRules {
             start,
@@ -75,14 +75,14 @@ impl Settings<'_> {
         })
     }
 
-    /// Returns the ids of a key; `None` if both files lack it, or have null.
+    /// Returns the ids of a key; `None` if the key is missing or null in both files.
     fn ids(&self, key: &str, vocabulary: usize) -> Result<Option<Vec<usize>>, Refusal> {
         let Some((ids, file)) = self.get::<Ids>(key)? else { return Ok(None) };
         let ids = ids.all().into_iter().map(|id| within(id, key, vocabulary)).collect::<Result<_, _>>();
         ids.map(Some).map_err(|refusal| refusal.in_file(file))
     }
 
-    /// Returns the value of a key, and the file that has it.
+    /// Returns the value of a key and the file that has it; `None` if the key is missing or null in both files.
     fn get<T: serde::de::DeserializeOwned>(&self, key: &str) -> Result<Option<(T, &'static str)>, Refusal> {
         let own = self.generation.map(|fields| fields.get(&[key])).transpose();
         match own.map_err(|refusal| refusal.in_file(GENERATION))?.flatten() {
@@ -95,8 +95,8 @@ impl Settings<'_> {
     }
 }
 
-/// Returns the fields of a config with the ids by which a new model writes. Texts are padded with the word that begins
-/// what it writes.
+/// Returns the fields of a new model's config with the ids of its rules. Texts are padded with the word that begins
+/// what the model writes.
 pub(super) fn ids(rules: &WritingRules) -> Map<String, Value> {
     let end = match rules.ends[..] {
         [one] => json!(one),
@@ -116,7 +116,7 @@ pub(super) fn ids(rules: &WritingRules) -> Map<String, Value> {
     .collect()
 }
 
-/// Returns the text of the file with the settings of generation of a new model.
+/// Returns the text of a new model's file with the settings of generation.
 pub(super) fn to_json(rules: &WritingRules) -> String {
     let mut fields = ids(rules);
     if !rules.never.is_empty() {
@@ -126,7 +126,7 @@ pub(super) fn to_json(rules: &WritingRules) -> String {
     format!("{:#}\n", Value::Object(fields))
 }
 
-/// Checks that an id is one of the vocabulary.
+/// Checks that an id is in the vocabulary, and returns it.
 fn within(id: usize, key: &str, vocabulary: usize) -> Result<usize, Refusal> {
     if id < vocabulary {
         return Ok(id);
@@ -135,8 +135,8 @@ fn within(id: usize, key: &str, vocabulary: usize) -> Result<usize, Refusal> {
 }
 
 impl Family {
-    /// Returns the ids before the first word and behind the last one where no file names them; `None` of families that
-    /// read one sentence.
+    /// Returns the default ids before the first word and after the last one, for configs that do not give them; `None`
+    /// for a family without a source.
     fn usual_ends(self) -> Option<(usize, usize)> {
         match self {
             Self::T5 | Self::Mt5 => Some((0, 1)),

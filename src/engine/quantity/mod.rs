@@ -11,7 +11,7 @@ use crate::numerics::{Matrix, Scalar};
 /// Declares the quantities: the name and definition of each.
 macro_rules! quantities {
     ($($(#[$doc:meta])* $name:ident = $definition:expr;)*) => {
-        /// A kind of number. All except the learned tensors are in the order of the forward pass.
+        /// A kind of number. The kinds are in the order of the forward pass, after the learned tensors.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Quantity {
             /// An entry of a learned tensor.
@@ -42,7 +42,7 @@ quantities! {
     /// `P`, if it is not learned.
     Position = Definition::of_model("P", &[Place, Dim])
         .entry("entry {dim} of the vector of position {place}");
-    /// `E + P + E_S` before the first block of a tower, if a norm follows it.
+    /// `E + P + E_S` before the first block of a tower, if that sum is normed.
     Embedded = Definition::of_block("E + P", &[Query, Dim]).short("e[{dim}]")
         .entry("entry {dim} of the initial sum for {query}, before the norm");
     /// Input of a block.
@@ -64,13 +64,13 @@ quantities! {
     /// `q · k`.
     Product = Definition::of_head("Q{} Kᵀ", &[Query, Key]).short("q·k")
         .entry("raw score: the dot product of the query of {query} and the key of {key} in {head}");
-    /// Factor of all products.
+    /// Factor of all products of a head.
     Scale = Definition::of_head("scale", &[])
         .entry("the factor that multiplies the raw scores of {head}");
     /// `B[h, j − i] / τ`, added to a score for the distance from query to key.
     DistanceBias = Definition::of_head("B{}", &[Query, Key]).short("b({key})")
         .entry("what {head} adds to the score of {key} for {query}, because the key is {distance}");
-    /// Scaled product plus the number of the distance; −∞ where masked.
+    /// Scaled product plus the learned number of the distance; −∞ where masked.
     Score = Definition::of_head("S{}", &[Query, Key]).code("S").trace("scores").short("s({key})")
         .means("the scores of all heads, {scored} (H, T, T)")
         .entry("score of {key} for {query}, {scored}, in {head}");
@@ -86,7 +86,7 @@ quantities! {
     Mix = Definition::of_head("M{}", &[Query, Dim]).code("M").trace("mix").short("m[{dim}]")
         .means("the mixes of all heads, A V (H, T, d_v)")
         .entry("entry {dim} of the mix of values for {query} in {head}");
-    /// Factor of a head's mix that the learner set.
+    /// Factor that the learner set for a head's mix.
     Gain = Definition::of_head("gain{}", &[])
         .entry("the gain of {head}, by which its mix is multiplied");
     /// `α v W_O`: the contribution of a key to a query through a head.
@@ -98,7 +98,7 @@ quantities! {
     /// Length of a key's contribution to a query through a head, at the block's output.
     TermLength = Definition::of_head("‖α V{} W_O‖", &[Query, Key])
         .entry("length of what {key} adds to {query} through {head}");
-    /// Length of a key's contribution to a query through all heads of a block, at its output.
+    /// Length of a key's contribution to a query through all heads of a block, at the block's output.
     WordLength = Definition::of_block("‖Σ_h α V{} W_O‖", &[Query, Key])
         .entry("length of what {key} adds to {query} through all heads");
     /// Length of a head's contribution to a query.
@@ -132,7 +132,7 @@ quantities! {
     Output = Definition::of_block("Y{}", &[Query, Dim]).code("Y").trace("output").short("y[{dim}]")
         .means("the contextual vectors (T, D)")
         .entry("entry {dim} of the vector of {query} that goes to the next layer");
-    /// Output of the last block of a tower after the norm behind them, if there is one.
+    /// Output of the last block of a tower, after the norm that follows it, if there is one.
     Final = Definition::of_block("Norm Y", &[Query, Dim]).short("y[{dim}]")
         .entry("entry {dim} of the vector of {query} after the last norm");
     Logit = Definition::of_model("Z", &[Row, Class]).code("Z").short("z({class})")
@@ -184,7 +184,7 @@ impl Quantity {
             Self::Score => Some(&head()?.scores),
             Self::Weight => Some(&head()?.weights),
             Self::Mix => Some(&head()?.mix),
-            // Learned, given, computed from other quantities, or single numbers.
+            // All others are learned, given, computed from other quantities, or single numbers.
             _ => None,
         }
     }
@@ -200,7 +200,7 @@ pub enum OwnerKind {
     Point,
 }
 
-/// The things that an index of a quantity counts.
+/// The things that an index of a quantity can number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Index {
     /// Words of the vocabulary.
@@ -225,7 +225,7 @@ pub enum Index {
 
 /// The names and indices of a quantity.
 ///
-/// Texts have placeholders in braces: `{query}`, `{key}`, `{word}` and `{class}` stand for a word, `{dim}` and
+/// The texts contain placeholders in braces: `{query}`, `{key}`, `{word}` and `{class}` stand for a word, `{dim}` and
 /// `{place}` for a number, `{head}` for the head, `{part}` for a term that does not come from a head.
 #[derive(Clone, Copy, Debug)]
 pub struct Definition {
@@ -237,7 +237,7 @@ pub struct Definition {
     pub code: Option<&'static str>,
     /// Name of the quantity of a block or head in the trace.
     pub trace: Option<&'static str>,
-    /// Form of one entry within a formula; if there is none, the entry's full name is used.
+    /// Short form of one entry in a formula; without one, the entry's full name is used.
     pub short: Option<&'static str>,
     /// Meaning of the whole tensor.
     pub meaning: &'static str,
@@ -292,7 +292,7 @@ impl Definition {
         Self { entry, ..self }
     }
 
-    /// Returns the symbol without block and head: `Q Kᵀ`.
+    /// Returns the symbol without the block and head, such as `Q Kᵀ`.
     pub fn letter(self) -> String {
         self.symbol.replace("{}", "")
     }
@@ -323,9 +323,9 @@ pub struct Entry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Owner {
     Model,
-    /// A block, counted over all blocks with the source's first.
+    /// A block, counted over all blocks, those of the source first.
     Block(usize),
-    /// A head, counted over all blocks with the source's first.
+    /// A head, counted over all heads, those of the source first.
     Head(usize),
     Point(StagePoint),
 }
@@ -335,9 +335,9 @@ pub enum Owner {
 pub enum StagePoint {
     /// A word of the vocabulary.
     Word(usize),
-    /// A token of the sentence, before attention.
+    /// A token of the sentence before all blocks.
     Static(usize),
-    /// A token of the sentence after a block that is not the last: the numbers of token and block.
+    /// A token of the sentence after a block that is not the last: the number of the token, then that of the block.
     After(usize, usize),
     /// A token of the sentence after all blocks.
     Contextual(usize),
@@ -391,7 +391,7 @@ impl Entry {
         Quantity::Parameter(tensor.name).of_block(tensor.block, [row, col])
     }
 
-    /// Returns the learned tensor that the entry belongs to, if it does.
+    /// Returns the learned tensor of the entry; `None` if its quantity is another.
     pub fn tensor(self) -> Option<TensorId> {
         match (self.quantity, self.owner) {
             (Quantity::Parameter(name), Owner::Block(block)) => Some(TensorName::of_block(name, block)),
@@ -399,8 +399,8 @@ impl Entry {
         }
     }
 
-    /// Returns the entry that is `steps` further along its last index, such as another key or another entry of a
-    /// vector.
+    /// Returns the entry that is `steps` further along the last index, such as another key or another entry of a
+    /// vector. An entry without indices stays the same.
     #[must_use]
     pub fn along(mut self, steps: usize) -> Self {
         if let Some(last) = self.quantity.definition().indices.len().checked_sub(1) {
@@ -409,7 +409,7 @@ impl Entry {
         self
     }
 
-    /// Returns the same entry of the head that is `steps` further on.
+    /// Returns the same entry of the head that is `steps` further on; the entry itself if its owner is not a head.
     #[must_use]
     pub fn of_later_head(mut self, steps: usize) -> Self {
         if let Owner::Head(head) = &mut self.owner {

@@ -9,20 +9,20 @@ use crate::json;
 use crate::messages::{counted, counted_as};
 use crate::pretrained::Refusal;
 
-/// The entry that makes a file a recording, and its value.
+/// Key of the metadata entry that makes a file a recording; [`VERSION`] is its value.
 pub const KEY: &str = "attune";
 pub const VERSION: &str = "recording 1";
 
-/// Characters of one token, and of a value that a message repeats.
+/// Largest number of characters of a token.
 pub(super) const TOKEN_CHARS_MAX: usize = 1000;
 const VALUE_CHARS_MAX: usize = 40;
-/// Entries of any list: more than the largest vocabulary.
+/// Largest number of entries of a list, more than the largest vocabulary has.
 const ENTRIES_MAX: usize = 1 << 19;
 
-/// Advice where the metadata is not as it should be.
+/// Advice if the metadata is wrong.
 const WRITE_AGAIN: &str = "write the recording again with the recorder that `attune manual record` prints";
 
-/// The type of numbers that a model computed in, from the finest to the coarsest.
+/// The number type in which a model computed, from the finest to the coarsest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Precision {
     F32,
@@ -42,41 +42,42 @@ impl Precision {
     }
 }
 
-/// Patches of a picture, row by row.
+/// The patches of a picture, which are its tokens, row by row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grid {
     pub rows: usize,
     pub columns: usize,
 }
 
-/// The metadata of one text.
+/// The metadata of one recorded text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct About {
     pub tokens: Vec<String>,
-    /// The tokens of the source; `None` without one.
+    /// Tokens of the source; `None` if the text has no source.
     pub source_tokens: Option<Vec<String>>,
-    /// The places of the tokens that the tokenizer added, in their order.
+    /// Positions of the tokens that the tokenizer added, in order.
     pub special: Vec<usize>,
     pub source_special: Vec<usize>,
-    /// The word that each token is a piece of; `None` where each token is a word.
+    /// Number of the word that each token is a piece of; `None` if every token is a word of its own.
     pub words: Option<Vec<Option<i64>>>,
     pub grid: Option<Grid>,
-    /// The names of the columns of the logits.
+    /// Names of the columns of the logits.
     pub classes: Option<Vec<String>>,
     pub model: Option<String>,
     pub text: Option<String>,
-    /// Whether the last hidden state is behind the model's final norm, of the encoder and of the sentence's own tower.
+    /// Whether the model's final norm was already applied to the last hidden state; the next field says it of the
+    /// encoder.
     pub final_norm_applied: bool,
     pub source_final_norm_applied: bool,
-    /// The type that the model ran in, where the tensors were widened afterwards.
+    /// Number type in which the model ran, if it is not that of the recorded tensors.
     pub computed: Option<Precision>,
-    /// Whether small weights were left out.
+    /// Whether small weights were left out of the recording.
     pub is_partial: bool,
-    /// The learner's changes, of a recording that attune wrote.
+    /// The learner's changes to the pass, in a recording that attune wrote.
     pub changed: Option<String>,
 }
 
-/// The entries of the metadata as one text sees them: its own first, then those of the file.
+/// The metadata entries that apply to one text: its own, and those of the file where it has none.
 pub(super) struct Entries<'a> {
     pub all: &'a BTreeMap<String, String>,
     pub text: Option<usize>,
@@ -94,7 +95,7 @@ impl Entries<'_> {
         self.faults.push(Refusal::new(found, expected, WRITE_AGAIN).of_tensor(&named));
     }
 
-    /// Reads a list in JSON. Returns `None` if there is none, and after a fault, which is reported.
+    /// Reads a list in JSON. Returns `None` if there is no such entry, or if it is wrong, which is added to the faults.
     fn list<T: DeserializeOwned>(&mut self, key: &str, expected: &str) -> Option<Vec<T>> {
         let mut reader = serde_json::Deserializer::from_str(self.get(key)?);
         let list = json::beginning::<ENTRIES_MAX, _, T>(&mut reader).and_then(|list| reader.end().map(|()| list));
@@ -112,7 +113,8 @@ impl Entries<'_> {
         }
     }
 
-    /// Reads the strings of tokens.
+    /// Reads a list of tokens. Returns `None` if there is no such entry, or if it is wrong, which is added to the
+    /// faults.
     fn tokens(&mut self, key: &str) -> Option<Vec<String>> {
         let tokens: Vec<String> = self.list(key, "a list of strings in JSON, one for each token")?;
         if tokens.is_empty() || tokens.len() > TOKENS_MAX {
@@ -127,7 +129,8 @@ impl Entries<'_> {
         Some(tokens)
     }
 
-    /// Reads places of tokens, in their order and each once.
+    /// Reads a list of positions of tokens, sorts it and removes duplicates. Empty if there is no such entry, or if it
+    /// is wrong, which is added to the faults.
     fn places(&mut self, key: &str, tokens: usize) -> Vec<usize> {
         let mut places: Vec<usize> = self.list(key, "a list of places of tokens in JSON").unwrap_or_default();
         places.sort_unstable();
@@ -167,7 +170,7 @@ impl Entries<'_> {
         None
     }
 
-    /// Reads whether an entry has the one value that it may have.
+    /// Returns whether an entry is there and has `value`. Any other value is added to the faults.
     fn is_said(&mut self, key: &str, value: &str) -> bool {
         let found = self.get(key).map(beginning);
         let is_said = found.as_deref() == Some(value);
@@ -180,7 +183,7 @@ impl Entries<'_> {
     fn computed(&mut self) -> Option<Precision> {
         const KEY: &str = "computed";
         let found = self.get(KEY)?.to_owned();
-        // TF32 has the digits of F16.
+        // TF32 has as many fraction digits as F16.
         let name = if found == "TF32" { "F16" } else { &found };
         let precision = Precision::ALL.into_iter().find(|precision| precision.name() == name);
         if precision.is_none() {
@@ -190,9 +193,9 @@ impl Entries<'_> {
         precision
     }
 
-    /// Reads everything about one text; `None` without its tokens.
+    /// Reads the metadata of the text; `None` if its tokens are missing or wrong.
     pub(super) fn read(mut self) -> Option<About> {
-        /// The value of an entry about a norm.
+        /// The only value of the entries about a final norm.
         const APPLIED: &str = "applied";
 
         let owned = |text: Option<&str>| text.map(str::to_owned);

@@ -17,21 +17,22 @@ use crate::pretrained::Refusal;
 use crate::pretrained::safetensors::{Dtype, FileTensor};
 use crate::{files, json};
 
-/// Bytes of a head's file; those of the pipeline have one or two million.
+/// Largest size of a head's file in bytes; the pipeline's files have one or two million.
 const FILE_BYTES_MAX: u64 = 16 << 20;
-/// Bytes that are searched for [`MARK`]: more than the tokens of the first sequence take.
+/// Number of bytes at the start of a file in which [`MARK`] is searched for, more than the tokens of the first sequence
+/// take.
 const BEGINNING_BYTES: u64 = 1 << 16;
-/// An entry that only files of heads have.
+/// The key of an entry that only files of heads have.
 const MARK: &[u8] = b"\"attention_indices\"";
-/// Tokens that are read of a sequence: one more than it may have, so that a longer one is noticed.
+/// Largest number of tokens that are read of a sequence: one more than it may have, so that a longer one is noticed.
 const TOKENS_READ: usize = TOKENS_MAX + 1;
-/// Bytes of a number in a recording of 32 bits.
+/// Number of bytes that each weight counts for in the offsets of the tensors: those of an `f32`.
 const NUMBER_BYTES: u64 = 4;
-/// The folder's file about the model, and its size.
+/// Name of the file about the model in the folder.
 const CONFIG: &str = "config.json";
 const CONFIG_BYTES_MAX: u64 = 4 << 20;
 
-/// Advice where a file is not as HeadVis reads it.
+/// Advice if a file is not in the format of HeadVis.
 const AS_THE_PIPELINE: &str = "take a file of the folder heads as Neuronpedia's pipeline writes it";
 
 #[derive(Deserialize)]
@@ -43,7 +44,7 @@ struct Head {
 struct Sequence {
     #[serde(deserialize_with = "json::beginning::<TOKENS_READ, _, _>")]
     tokens: Vec<String>,
-    /// The number of tokens; `None` where the file does not say it.
+    /// Number of tokens, which must be that of `tokens`; `None` if the file does not have it.
     seq_len: Option<usize>,
     attention_indices: Vec<u64>,
     attention_values: Vec<f32>,
@@ -54,7 +55,7 @@ struct Config {
     model_name: String,
 }
 
-/// Returns whether a file is of a head, by its name or its beginning; it may be damaged.
+/// Returns whether a file is that of a head, complete or damaged, by its name or its beginning.
 pub(super) fn is_head(path: &Path) -> bool {
     let is_json = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
     let begins = || {
@@ -64,7 +65,8 @@ pub(super) fn is_head(path: &Path) -> bool {
     is_json && (layer_and_head(path).is_some() || begins())
 }
 
-/// Reads the digits of a name such as `L5H1.json`, or `L5H1 (1).json` after a second download.
+/// Returns the digits of the layer and of the head in a name such as `L5H1.json`, or `L5H1 (1).json` after a second
+/// download; `None` for any other name.
 fn layer_and_head(path: &Path) -> Option<(&str, &str)> {
     let rest = path.file_stem()?.to_str()?.strip_prefix('L')?;
     let (layer, rest) = digits(rest)?;
@@ -77,10 +79,10 @@ fn digits(text: &str) -> Option<(&str, &str)> {
     (end > 0).then(|| text.split_at(end))
 }
 
-/// Opens a head's file as a recording.
+/// Opens a head's file as a recording of one text for each sequence.
 ///
 /// # Errors
-/// All that does not fit, each with the number of its sequence.
+/// All faults. Those of a sequence name its number.
 pub(super) fn open(path: &Path) -> Result<Recording, Vec<Refusal>> {
     let one = |refusal: Refusal| vec![refusal];
     let layer = layer_of(path).map_err(one)?;
@@ -120,7 +122,8 @@ fn layer_of(path: &Path) -> Result<usize, Refusal> {
     })
 }
 
-/// Returns the model's name, if the folder above or the file's own tells it, and the head's: `gpt2, L5H1`.
+/// Returns the names of the model and of the head: `gpt2, L5H1`. The model's comes from a config in the file's folder
+/// or the one above; without a config it is left out.
 fn title(path: &Path) -> String {
     let head = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let folders = path.ancestors().skip(1).take(2);
@@ -132,15 +135,15 @@ fn title(path: &Path) -> String {
     model.map_or_else(|| head.clone(), |model| format!("{model}, {head}"))
 }
 
-/// The texts of a file as far as they are read.
+/// The texts of a file that have been read so far.
 #[derive(Default)]
 struct Opened {
     title: String,
     layer: usize,
     texts: Vec<RecordedText>,
-    /// The weights of all texts by their places, as if all rows stood whole one after the other.
+    /// The weights that are not 0, each with its index in the sequence of all weights of all texts.
     weights: Vec<(u64, f32)>,
-    /// The places of the texts so far.
+    /// Number of all weights of the texts so far, zeros included.
     places: u64,
     faults: Vec<Refusal>,
 }
@@ -175,7 +178,7 @@ impl Opened {
         let about = About {
             tokens: sequence.tokens,
             model: Some(self.title.clone()),
-            // The pipeline runs models in BF16, unless it is told not to, and rounds each weight to four decimals.
+            // By default the pipeline runs models in BF16, and it rounds each weight to four decimals.
             computed: Some(Precision::BF16),
             is_partial: true,
             ..About::default()
@@ -184,7 +187,7 @@ impl Opened {
     }
 }
 
-/// Checks what a sequence says of itself.
+/// Checks that the parts of a sequence fit together, and that its weights are finite and not negative.
 fn check(sequence: &Sequence) -> Result<(), Refusal> {
     let Sequence { tokens, seq_len, attention_indices: indices, attention_values: values } = sequence;
     let refused = |found: String, expected: String| Err(Refusal::new(found, expected, AS_THE_PIPELINE));

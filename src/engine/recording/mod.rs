@@ -31,47 +31,48 @@ use crate::numerics::Matrix;
 use crate::pretrained::Refusal;
 use crate::pretrained::safetensors::{Dtype, FileHeader, FileTensor, HEADER_BYTES_MAX, widen};
 
-/// Bytes of a recording: as many as fit into memory several times.
+/// Largest size of a recording in bytes.
 pub const FILE_BYTES_MAX: u64 = 2 << 30;
 
-/// A file of what a model did.
+/// A file with what a model computed for some texts.
 #[derive(Debug)]
 pub struct Recording {
     numbers: Numbers,
     pub texts: Vec<RecordedText>,
-    /// The names of the tensors that are no part of a recording.
+    /// Names of the tensors that are not part of a recording.
     pub unused: Vec<String>,
 }
 
 /// The numbers of all tensors, one tensor after the other.
 #[derive(Debug)]
 enum Numbers {
-    /// In a file, after `begin` bytes.
+    /// A file in which the numbers begin after `begin` bytes.
     File { file: Mutex<File>, begin: u64 },
-    /// The numbers that are not 0, in the order of their places.
+    /// The numbers that are not 0, each with its index among all numbers, sorted by index.
     Sparse(Vec<(u64, f32)>),
 }
 
-/// The tokens and tensors of one text.
+/// The metadata and tensors of one text.
 #[derive(Debug, Default)]
 pub struct RecordedText {
     pub about: About,
-    /// The attention of each layer that has one: the encoder's first, then layer by layer.
+    /// The attentions that were recorded: those of the encoder first, then those of the other layers, by layer.
     pub attentions: Vec<Attention>,
-    /// The hidden states of the encoder and of the text's own tower, by the number of layers before them.
+    /// Hidden states of the encoder, by the number of layers before them; the next field has those of the text's own
+    /// tower.
     pub source_states: BTreeMap<usize, FileTensor>,
     pub states: BTreeMap<usize, FileTensor>,
     pub logits: Option<FileTensor>,
     pub picture: Option<FileTensor>,
 }
 
-/// The attention of one layer.
+/// The recorded attention of one layer.
 #[derive(Debug)]
 pub struct Attention {
     pub side: Side,
     pub layer: usize,
     pub heads: usize,
-    /// The weights, and whatever else was recorded of the layer.
+    /// The weights, and all other tensors that were recorded for this attention.
     parts: BTreeMap<Part, FileTensor>,
 }
 
@@ -80,32 +81,28 @@ impl Attention {
         self.parts.get(&part)
     }
 
-    /// Returns the attention weights (H, queries, keys).
-    ///
-    /// # Panics
-    /// Never: an attention is made of them.
+    /// Returns the attention weights (H, queries, keys), which every recorded attention has.
     pub fn weights(&self) -> &FileTensor {
         &self.parts[&Part::Attentions]
     }
 
-    /// Returns whether its scores can be computed: from queries and keys.
+    /// Returns whether queries and keys were recorded, from which scores can be computed.
     pub fn has_scores(&self) -> bool {
         self.part(Part::Queries).is_some() && self.part(Part::Keys).is_some()
     }
 
-    /// Returns the number of heads of keys and values, where keys were recorded.
+    /// Returns the number of heads of keys and values; `None` if neither was recorded.
     pub fn key_value_heads(&self) -> Option<usize> {
         self.part(Part::Keys).or_else(|| self.part(Part::Values)).map(|tensor| tensor.shape[0])
     }
 }
 
-/// Returns whether a file says of itself that it is a recording, by the text of its header, or is a head's file of HeadVis;
-/// it may be damaged.
+/// Returns whether a file is a recording, complete or damaged: its header says so, or it is a head's file of HeadVis.
 pub fn is_recording(path: &Path) -> bool {
     headvis::is_head(path) || header_text(path).is_ok_and(|text| says_recording(&text))
 }
 
-/// Finds the entry `"attune": "recording …"`, whatever blanks stand in it.
+/// Returns whether a header contains the entry `"attune": "recording …"`, with any white space in it.
 fn says_recording(header: &[u8]) -> bool {
     let key = format!("{KEY:?}");
     let follows = |rest: &[u8]| {
@@ -116,9 +113,10 @@ fn says_recording(header: &[u8]) -> bool {
     places.into_iter().any(|(at, _)| follows(&header[at + key.len()..]))
 }
 
-/// Reads the header of a file, or its beginning where the file lies about its length.
+/// Reads the text of a file's header, or only its beginning if its stated length is impossible. Empty if no JSON object
+/// follows the length.
 fn header_text(path: &Path) -> io::Result<Vec<u8>> {
-    /// Bytes of a damaged header that are looked at.
+    /// Number of bytes that are read of a header with an impossible length.
     const BEGINNING: u64 = 1 << 16;
 
     let (mut file, length) = files::open(path)?;
@@ -126,7 +124,8 @@ fn header_text(path: &Path) -> io::Result<Vec<u8>> {
     file.read_exact(&mut eight)?;
     file.read_exact(&mut first)?;
     let mut text = Vec::new();
-    // A header begins an object. Other files, which may be long and may speak of recordings, are not read on.
+    // A header begins with a brace. The rest of any other file is not read, because it may be long and may mention
+    // recordings.
     if first == *b"{" {
         let bytes = u64::from_le_bytes(eight);
         let is_possible = bytes <= HEADER_BYTES_MAX.min(length);
@@ -136,10 +135,10 @@ fn header_text(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 impl Recording {
-    /// Opens a file and holds its tensors against its tokens; their numbers are not read yet.
+    /// Opens a file and checks its tensors against its tokens. The numbers are not read yet.
     ///
     /// # Errors
-    /// All that does not fit, each with the name of its tensor or of its entry in the metadata.
+    /// All faults, each with the name of its tensor or metadata entry.
     pub fn open(path: &Path) -> Result<Self, Vec<Refusal>> {
         if headvis::is_head(path) {
             return headvis::open(path);
@@ -162,7 +161,7 @@ impl Recording {
         }
     }
 
-    /// Reads some of a tensor's numbers, as they are counted row by row.
+    /// Reads a range of a tensor's numbers, in row-major order.
     ///
     /// # Errors
     /// If the file ends or cannot be read.
@@ -197,7 +196,7 @@ impl Recording {
         self.numbers(tensor, 0..tensor.shape.iter().product())
     }
 
-    /// Reads one matrix of a tensor with three axes, or the whole of one with two.
+    /// Reads one matrix of a tensor with three axes, or the whole tensor if it has two and `at` is 0.
     ///
     /// # Errors
     /// See [`Self::numbers`].
@@ -210,7 +209,7 @@ impl Recording {
         Ok(Matrix::from_row_major(rows, cols, self.numbers(tensor, at * size..(at + 1) * size)?))
     }
 
-    /// Reads some rows of one matrix of a tensor with three axes, or of one with two.
+    /// Reads some rows of one matrix of a tensor with three axes; of a tensor with two axes, `at` must be 0.
     ///
     /// # Errors
     /// See [`Self::numbers`].
@@ -269,7 +268,7 @@ fn widened(dtype: Dtype, bytes: Vec<u8>) -> Vec<f32> {
     numbers
 }
 
-/// Returns the numbers in a range of places after `first`, most of which are 0.
+/// Returns the numbers with the indices `first + range`; those that have no entry are 0.
 fn dense(entries: &[(u64, f32)], first: u64, range: Range<usize>) -> Vec<f32> {
     let mut numbers = vec![0.0; range.len()];
     let begin = first + range.start as u64;
@@ -281,8 +280,8 @@ fn dense(entries: &[(u64, f32)], first: u64, range: Range<usize>) -> Vec<f32> {
     numbers
 }
 
-/// Computes what each query mixes of the values, `A V`, summed in double precision: row by row, so that both matrices are read in
-/// the order in which they lie.
+/// Computes the mix of each query, `A V`, in double precision. The sum runs row by row, so that both matrices are read
+/// in storage order.
 pub fn mixes(weights: &Matrix<f32>, values: &Matrix<f32>) -> Matrix<f32> {
     let mut mixes = Matrix::zeros(weights.rows(), values.cols());
     if values.cols() == 0 {
@@ -316,7 +315,7 @@ fn check_version(metadata: &BTreeMap<String, String>) -> Result<(), Refusal> {
     }
 }
 
-/// Sorts the tensors of a file into its texts.
+/// Assigns the tensors of a file to its texts. Also returns the sorted names of the tensors that are not used.
 fn sort(header: &FileHeader, faults: &mut Vec<Refusal>) -> (Vec<RecordedText>, Vec<String>) {
     let (mut found, mut unused) = (BTreeMap::new(), Vec::new());
     for tensor in &header.tensors {
@@ -344,7 +343,8 @@ fn sort(header: &FileHeader, faults: &mut Vec<Refusal>) -> (Vec<RecordedText>, V
     (texts, unused)
 }
 
-/// Returns the numbers of the texts of a file, which has no gaps between them; `None` alone of a file with one text.
+/// Returns the numbers of the texts of a file. If its names have no numbers, there is one text, `None`. Gaps and
+/// missing numbers are added to the faults.
 fn text_numbers(
     found: &BTreeMap<Address, &FileTensor>,
     metadata: &BTreeMap<String, String>,
@@ -373,10 +373,10 @@ fn text_numbers(
     (0..count).map(Some).collect()
 }
 
-/// Advice where several texts are not numbered alike.
+/// Advice if some of the names lack the number of a text.
 const ALIKE: &str = "number the texts 0/, 1/, … in the names of their tensors and of their entries";
 
-/// Puts the tensors of one text together.
+/// Collects the tensors of one text. The names of those that are not used are added to `unused`.
 fn of_text(
     about: About,
     own: &BTreeMap<Address, &FileTensor>,
@@ -400,10 +400,10 @@ fn of_text(
     RecordedText { about, attentions, source_states, states, logits, picture }
 }
 
-/// Advice where nothing is named as a recording names it.
+/// Advice if no name is one that a recording has.
 const ALIKE_NAMES: &str = "save the tensors under these names";
 
-/// The tensors of a text while they are sorted.
+/// The tensors of one text, with those that were already taken.
 struct Sorter<'a> {
     own: &'a BTreeMap<Address, &'a FileTensor>,
     about: &'a About,
@@ -411,12 +411,13 @@ struct Sorter<'a> {
     used: Vec<Address>,
 }
 
-/// Words for the rows of a tensor.
+/// Name of an axis of the text's tokens, in messages.
 const OF_TOKENS: &str = "tokens";
 const OF_SOURCE: &str = "source tokens";
 
 impl<'a> Sorter<'a> {
-    /// Takes a tensor whose kind and shape hold.
+    /// Returns the tensor with this place and marks it as used. Returns `None` if there is none, or if its number type
+    /// or shape is wrong, which is added to the faults.
     fn take(&mut self, side: Side, part: Part, layer: Option<usize>, sizes: &[Size]) -> Option<&'a FileTensor> {
         let (address, tensor) =
             self.own.iter().find(|(address, _)| (address.side, address.part, address.layer) == (side, part, layer))?;
@@ -430,13 +431,14 @@ impl<'a> Sorter<'a> {
         }
     }
 
-    /// Returns the layers of a part.
+    /// Returns the numbers of the layers for which a part was recorded.
     fn layers(&self, side: Side, part: Part) -> Vec<usize> {
         let of = self.own.keys().filter(|address| (address.side, address.part) == (side, part));
         of.filter_map(|address| address.layer).collect()
     }
 
-    /// Returns the number of tokens that an axis has; a fault where there is no source.
+    /// Returns the size of an axis of tokens. Returns `None` if the axis is that of a source that the metadata lacks,
+    /// which is added to the faults.
     fn tokens(&mut self, of_source: bool, name: impl FnOnce() -> String) -> Option<Size> {
         if !of_source {
             return Some(Size::Exactly(self.about.tokens.len(), OF_TOKENS));
@@ -460,7 +462,7 @@ impl<'a> Sorter<'a> {
                 attentions.extend(self.attention(side, layer));
             }
         }
-        // A layer of a decoder attends to its own sentence first, then to the source.
+        // A layer of a decoder has self-attention first, then cross-attention.
         attentions.sort_by_key(|attention: &Attention| match attention.side {
             Side::Encoder => (0, attention.layer, 0),
             Side::Own | Side::Decoder => (1, attention.layer, 0),
@@ -501,7 +503,8 @@ impl<'a> Sorter<'a> {
         take(Part::ScoreBias, &[each, queries, keys]);
         take(Part::Sinks, &[of_heads]);
         if take(Part::Mask, &[queries, keys]).is_none() {
-            // One mask may hold for all layers; in a decoder it is that of the target.
+            // One mask without a layer's number may apply to all layers. For a decoder's self-attention, it may also
+            // have the name without a prefix.
             let shared = if side == Side::Decoder { [Side::Decoder, Side::Own] } else { [side, side] };
             let mask = shared.into_iter().find_map(|side| self.take(side, Part::Mask, None, &[queries, keys]));
             parts.extend(mask.map(|mask| (Part::Mask, mask.clone())));
@@ -509,7 +512,7 @@ impl<'a> Sorter<'a> {
         Some(Attention { side, layer, heads, parts })
     }
 
-    /// Takes the hidden states of a tower, which are of one width.
+    /// Returns the hidden states of a tower, by layer. All must have the width of the first.
     fn states(&mut self, side: Side) -> BTreeMap<usize, FileTensor> {
         let mut states: BTreeMap<usize, FileTensor> = BTreeMap::new();
         let mut width = Size::Width;
@@ -524,7 +527,7 @@ impl<'a> Sorter<'a> {
         states
     }
 
-    /// Takes those of the text's own tower: of a decoder in a model of two.
+    /// Returns the hidden states of the text's own tower, or those of the decoder if there are none.
     fn own_states(&mut self) -> BTreeMap<usize, FileTensor> {
         let states = self.states(Side::Own);
         if states.is_empty() { self.states(Side::Decoder) } else { states }

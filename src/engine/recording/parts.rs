@@ -3,36 +3,36 @@
 use crate::pretrained::safetensors::{Dtype, FileTensor};
 use crate::pretrained::{Refusal, refusal};
 
-/// Texts of one file, and layers of one model.
+/// Largest number of texts in a file; the next constant is that of layers.
 pub const TEXTS_MAX: usize = 20;
 pub const LAYERS_MAX: usize = 512;
-/// Tokens of a text.
+/// Largest number of tokens of a text.
 pub const TOKENS_MAX: usize = 4096;
-/// Heads of a layer, and entries of a vector.
+/// Largest number of heads of a layer; the next constant is that of entries of a vector.
 const HEADS_MAX: usize = 1024;
 const WIDTH_MAX: usize = 65_536;
-/// Rows and columns of a picture.
+/// Largest number of rows, and of columns, of a picture.
 const PICTURE_SIDE_MAX: usize = 4096;
-/// Channels of a picture: red, green and blue.
+/// Number of channels of a picture: red, green and blue.
 const CHANNELS: usize = 3;
 
 /// The attention or the layers that a tensor belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Side {
-    /// The encoder of an encoder-decoder model: source to source.
+    /// The encoder of an encoder-decoder model, where the source attends to itself.
     Encoder,
-    /// A model of one tower.
+    /// The only tower of a model.
     Own,
-    /// The decoder's self-attention: target to target.
+    /// The decoder's self-attention, where the target attends to itself.
     Decoder,
-    /// The decoder's attention to the source.
+    /// The decoder's cross-attention, where the target attends to the source.
     Cross,
 }
 
 impl Side {
     pub const ALL: [Self; 4] = [Self::Encoder, Self::Own, Self::Decoder, Self::Cross];
 
-    /// Returns what stands before the name of each of its tensors.
+    /// Returns the prefix of the names of its tensors.
     pub fn prefix(self) -> &'static str {
         match self {
             Self::Encoder => "encoder_",
@@ -42,18 +42,18 @@ impl Side {
         }
     }
 
-    /// Returns whether its keys are tokens of the source.
+    /// Returns whether the keys are tokens of the source.
     pub fn keys_are_of_source(self) -> bool {
         matches!(self, Self::Encoder | Self::Cross)
     }
 
-    /// Returns whether its queries are tokens of the source.
+    /// Returns whether the queries are tokens of the source.
     pub fn queries_are_of_source(self) -> bool {
         self == Self::Encoder
     }
 }
 
-/// A part of a recording, by its name in the file.
+/// The kind of a tensor of a recording, with a name in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
     Attentions,
@@ -106,17 +106,18 @@ impl Part {
         }
     }
 
-    /// Returns whether the number of a layer stands behind its name, if it is one of layers.
+    /// Returns whether a name of this part may have the number of a layer, if `is` is true, or may lack it, if `is` is
+    /// false.
     fn is_numbered(self, is: bool) -> bool {
         match self {
             Self::Logits | Self::Picture => !is,
-            // One mask may hold for all layers.
+            // A mask may belong to one layer, or apply to all layers.
             Self::Mask => true,
             _ => is,
         }
     }
 
-    /// Returns the kinds of numbers that it may have.
+    /// Returns the number types that this part may have.
     fn kinds(self) -> &'static [Dtype] {
         match self {
             Self::Picture => &[Dtype::U8],
@@ -125,10 +126,10 @@ impl Part {
         }
     }
 
-    /// Checks the kind of a tensor's numbers.
+    /// Checks the number type of a tensor.
     ///
     /// # Errors
-    /// If it is not read for this part.
+    /// If this part cannot have the type.
     pub(super) fn check_kind(self, tensor: &FileTensor) -> Result<(), Refusal> {
         if self.kinds().contains(&tensor.dtype) {
             return Ok(());
@@ -140,10 +141,10 @@ impl Part {
     }
 }
 
-/// The place of a tensor in a recording.
+/// The place of a tensor in a recording, as its name tells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Address {
-    /// The number of its text; `None` without one.
+    /// Number of the text; `None` if the name has no such number.
     pub text: Option<usize>,
     pub side: Side,
     pub part: Part,
@@ -151,7 +152,8 @@ pub struct Address {
 }
 
 impl Address {
-    /// Reads the name of a tensor: `0/cross_attentions.3`. `None` of a name that no part has.
+    /// Reads the name of a tensor, such as `0/cross_attentions.3`. Returns `None` if no tensor of a recording has such
+    /// a name.
     ///
     /// # Errors
     /// If the number of the text or of the layer is too large.
@@ -182,12 +184,12 @@ fn is_number(digits: &str) -> bool {
 
 fn side_and_part(name: &str) -> Option<(Side, Part)> {
     let part_of = |name: &str| Part::ALL.into_iter().find(|part| part.name() == name);
-    // The empty prefix begins every name, so it is tried last.
+    // Every name begins with the empty prefix, so that is tried last.
     let sides = [Side::Encoder, Side::Decoder, Side::Cross, Side::Own];
     sides.into_iter().find_map(|side| Some((side, part_of(name.strip_prefix(side.prefix())?)?)))
 }
 
-/// Reads a number below a bound.
+/// Reads a number that must be below `bound`.
 fn below(digits: &str, bound: usize, of: &str, name: &str) -> Result<usize, Refusal> {
     match digits.parse::<usize>() {
         Ok(number) if number < bound => Ok(number),
@@ -198,17 +200,17 @@ fn below(digits: &str, bound: usize, of: &str, name: &str) -> Result<usize, Refu
     }
 }
 
-/// A size that a shape must have.
+/// A condition for the length of one axis of a tensor.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Size {
-    /// This many, with the reason.
+    /// This length, with the reason for a message.
     Exactly(usize, &'static str),
     OneOr(usize, &'static str),
     Heads,
-    /// A number of heads of keys and values, which divides that of the queries.
+    /// A number of heads of keys and values, which must divide the number of heads.
     Divides(usize),
     Width,
-    /// Any number but 0.
+    /// Any length but 0.
     Any,
     Side,
     Channels,
@@ -242,10 +244,10 @@ impl Size {
     }
 }
 
-/// Checks the shape of a tensor, axis by axis.
+/// Checks the length of each axis of a tensor.
 ///
 /// # Errors
-/// If it has another number of axes, or a size that does not hold.
+/// If the number of axes is another, or a length does not satisfy its condition.
 pub(super) fn check_shape(tensor: &FileTensor, sizes: &[Size]) -> Result<(), Refusal> {
     let fits = tensor.shape.len() == sizes.len() && sizes.iter().zip(&tensor.shape).all(|(size, &n)| size.holds(n));
     if fits {

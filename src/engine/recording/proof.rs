@@ -18,10 +18,10 @@ use crate::numerics::Matrix;
 use crate::pretrained::Refusal;
 use crate::pretrained::safetensors::{Dtype, FileTensor};
 
-/// Numbers of a block of rows that are checked at once.
+/// Number of weights that are checked at once, in whole rows.
 const AT_ONCE: usize = 1 << 18;
 
-/// The most that a sum of weights may differ from 1, and a row from the softmax.
+/// The largest difference of a row's sum from 1, and of a row from the softmax, that counts as rounding.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Limits {
     sum: f64,
@@ -29,7 +29,8 @@ struct Limits {
 }
 
 impl Limits {
-    /// Those of a kind of numbers: its rounding, measured on random models with scores up to 40 and 400 tokens, with room.
+    /// Returns the limits for a number type: its rounding, measured on random models with scores up to 40 and texts of
+    /// 400 tokens, with a margin.
     fn of(precision: Precision) -> Self {
         match precision {
             Precision::F32 => Self { sum: 1e-4, row: 1e-4 },
@@ -39,30 +40,31 @@ impl Limits {
     }
 }
 
-/// The result of checking one attention.
+/// The result of the check of one attention.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Findings {
-    /// The smallest and the largest sum of a row.
+    /// The smallest and the largest sum of a row that is not 0 throughout.
     pub sums: [f64; 2],
-    /// `None` where queries and keys were not recorded, or small weights were left out.
+    /// The deviation from the softmax; `None` if queries and keys were not recorded, or small weights were left out.
     pub deviation: Option<Deviation>,
     /// The checks that failed.
     pub faults: Vec<Refusal>,
 }
 
-/// How far weights are from the softmax of the queries and keys.
+/// The largest differences of recorded weights from the softmax of the queries and keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Deviation {
-    /// The largest difference of a weight.
+    /// The largest difference of a single weight.
     pub largest: f64,
-    /// The largest share of a row that lies elsewhere, and its head and query.
+    /// The largest part of a row's weights that is on other keys than in the softmax; the next fields say where.
     pub row: f64,
     pub head: usize,
     pub query: usize,
 }
 
 impl Recording {
-    /// Checks the weights of an attention.
+    /// Checks that the rows of an attention's weights sum to 1 and, if queries and keys were recorded, that they are
+    /// the softmax.
     ///
     /// # Errors
     /// If the file cannot be read, or a number of the attention is not finite, or a weight is negative.
@@ -74,7 +76,7 @@ impl Recording {
         let mut faults: Vec<Refusal> = sum_fault(text, attention, sums, limits).into_iter().collect();
         let are_sums_right = faults.is_empty();
         let deviation = if text.about.is_partial { None } else { reader.deviation()? };
-        // A row that is not a number follows from nothing.
+        // A row with a NaN cannot be the softmax of anything.
         let is_off = |deviation: &Deviation| deviation.row.is_nan() || deviation.row > limits.row;
         if let Some(deviation) = deviation.filter(is_off) {
             faults.push(row_fault(weights, deviation, limits, are_sums_right));
@@ -84,8 +86,8 @@ impl Recording {
 }
 
 impl Recording {
-    /// Finds the keys that each query of an attention sees (queries, keys): what the mask says, or else every pair that has a
-    /// weight in some head.
+    /// Returns which keys each query of an attention sees (queries, keys): according to the mask, or without one every
+    /// pair that has a weight in some head.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -93,7 +95,8 @@ impl Recording {
         Reader { recording: self, attention }.visible()
     }
 
-    /// Finds the smallest and the largest sum of a row of weights that is not 0.
+    /// Computes the smallest and the largest sum of the rows of weights, without rows whose sum is 0; both are 0 if
+    /// there are no others.
     ///
     /// # Errors
     /// If the file cannot be read, or a weight is not finite or negative.
@@ -101,8 +104,8 @@ impl Recording {
         Reader { recording: self, attention }.sums()
     }
 
-    /// Computes the scores of some queries of a head (queries, keys), −∞ where a key is not `visible` to these queries;
-    /// `None` without queries and keys.
+    /// Computes the scores of some queries of a head (queries, keys), −∞ where a key is not `visible`, which has the
+    /// rows of these queries only. Returns `None` if queries and keys were not recorded.
     ///
     /// # Errors
     /// If the file cannot be read, or a number is not finite.
@@ -123,8 +126,8 @@ impl Recording {
         Ok(are_there.then(|| Matrix::from_row_major(queries.len(), reader.keys(), all)))
     }
 
-    /// Computes the scores of a head (queries, keys), −∞ where a key is not [visible](Self::visible); `None` without queries
-    /// and keys.
+    /// Computes the scores of a head (queries, keys), −∞ where a key is not [visible](Self::visible). Returns `None` if
+    /// queries and keys were not recorded.
     ///
     /// # Errors
     /// If the file cannot be read, or a number is not finite.
@@ -133,7 +136,8 @@ impl Recording {
         self.scores_of(attention, head, 0..queries, visible)
     }
 
-    /// Reads the scale of a head's products, `1/√d` where none was recorded; `None` without queries.
+    /// Reads the factor of a head's products, which is `1/√d` if none was recorded. Returns `None` if no queries were
+    /// recorded.
     ///
     /// # Errors
     /// See [`Self::scores`].
@@ -142,7 +146,7 @@ impl Recording {
         Ok(Some(Reader { recording: self, attention }.scoring(head, query.shape[2])?.scale))
     }
 
-    /// Reads the cap of a head's scores, where there is one.
+    /// Reads the cap of a head's scores; `None` if none was recorded.
     ///
     /// # Errors
     /// See [`Self::scores`].
@@ -178,7 +182,7 @@ impl Recording {
     }
 }
 
-/// Returns the coarsest kind of numbers that the weights may have gone through.
+/// Returns the coarsest number type in which the weights may have been computed or stored.
 pub fn precision(text: &RecordedText, attention: &Attention) -> Precision {
     let parts = [Part::Attentions, Part::Queries, Part::Keys].into_iter().filter_map(|part| attention.part(part));
     let kinds = parts.map(|tensor| match tensor.dtype {
@@ -217,10 +221,10 @@ fn row_fault(weights: &FileTensor, deviation: Deviation, limits: Limits, are_sum
     Refusal::new(found, format!("at most {}", limits.row), advice).of_tensor(&weights.name)
 }
 
-/// Takes the scores of some rows of a head.
+/// Type of a function that receives the head, the rows, their scores and how these become weights.
 type EachScores<'a> = dyn FnMut(usize, Range<usize>, &mut [f64], &Scoring) -> Result<(), Refusal> + 'a;
 
-/// Reads the numbers of one attention.
+/// A reader of the numbers of one attention.
 struct Reader<'a> {
     recording: &'a Recording,
     attention: &'a Attention,
@@ -235,7 +239,7 @@ impl Reader<'_> {
         self.attention.weights().shape[2]
     }
 
-    /// Blocks of rows of the size that is read at once.
+    /// Returns the ranges of rows that are read at once.
     fn blocks(&self) -> impl Iterator<Item = Range<usize>> + use<> {
         self.blocks_of(0..self.queries())
     }
@@ -245,13 +249,13 @@ impl Reader<'_> {
         rows.step_by(step).map(move |begin| begin..(begin + step).min(end))
     }
 
-    /// Reads rows of the weights of a head.
+    /// Reads some rows of a head's weights.
     fn weights(&self, head: usize, rows: &Range<usize>) -> Result<Vec<f32>, Refusal> {
         let (first, keys) = (head * self.queries(), self.keys());
         self.recording.numbers(self.attention.weights(), (first + rows.start) * keys..(first + rows.end) * keys)
     }
 
-    /// Returns the smallest and the largest sum of a row that is not 0.
+    /// Computes the smallest and the largest sum of the rows, without rows whose sum is 0.
     fn sums(&self) -> Result<[f64; 2], Refusal> {
         let mut sums = [f64::INFINITY, f64::NEG_INFINITY];
         let tensor = self.attention.weights();
@@ -275,7 +279,7 @@ impl Reader<'_> {
         Ok(if sums[0] > sums[1] { [0.0; 2] } else { sums })
     }
 
-    /// Compares the weights with the softmax; `None` without queries and keys.
+    /// Compares the weights with the softmax of the scores. Returns `None` if queries and keys were not recorded.
     fn deviation(&self) -> Result<Option<Deviation>, Refusal> {
         if !self.attention.has_scores() {
             return Ok(None);
@@ -294,12 +298,13 @@ impl Reader<'_> {
         Ok(Some(worst))
     }
 
-    /// Computes the scores of heads, block by block of rows; `false` without queries and keys.
+    /// Computes the scores of some heads and calls `each` with one range of rows after the other. Returns `false` if
+    /// queries and keys were not recorded.
     fn each_score(&self, heads: Range<usize>, visible: &[bool], each: &mut EachScores<'_>) -> Result<bool, Refusal> {
         self.each_score_of(heads, 0..self.queries(), visible, each)
     }
 
-    /// Computes those of some queries; `visible` has their rows alone.
+    /// Computes scores as [`Self::each_score`] does, but of some queries only; `visible` has only the rows of these.
     fn each_score_of(
         &self,
         heads: Range<usize>,
@@ -334,7 +339,7 @@ impl Reader<'_> {
         Ok(true)
     }
 
-    /// Finds the pairs for [`Recording::visible`].
+    /// Determines the pairs for [`Recording::visible`].
     fn visible(&self) -> Result<Vec<bool>, Refusal> {
         if let Some(mask) = self.attention.part(Part::Mask) {
             return Ok(self.recording.all(mask)?.into_iter().map(|entry| entry > 0.0).collect());
@@ -350,7 +355,7 @@ impl Reader<'_> {
         Ok(visible)
     }
 
-    /// Reads the number of a head of a part that has one for each head or one for all.
+    /// Reads the number that a part has for a head, if there is such a part; it may be one number for all heads.
     fn number(&self, part: Part, head: usize) -> Result<Option<f64>, Refusal> {
         let Some(tensor) = self.attention.part(part) else { return Ok(None) };
         let at = if tensor.shape[0] == 1 { 0 } else { head };
@@ -362,7 +367,7 @@ impl Reader<'_> {
         let first = if tensor.shape[0] == 1 { 0 } else { head * self.queries() };
         let bias =
             self.recording.numbers(tensor, (first + rows.start) * self.keys()..(first + rows.end) * self.keys())?;
-        // A bias may hide a key by −∞.
+        // A bias of −∞ hides a key.
         if let Some(wrong) = bias.iter().find(|number| number.is_nan() || **number == f32::INFINITY) {
             let advice = "record what is added to the scores; a key is hidden by −∞";
             return Err(Refusal::new(wrong.to_string(), "finite numbers or −∞", advice).of_tensor(&tensor.name));
@@ -370,7 +375,7 @@ impl Reader<'_> {
         Ok(bias.into_iter().map(f64::from).collect())
     }
 
-    /// Reads the cap of a head's scores, which is above 0.
+    /// Reads the cap of a head's scores, if there is one, and refuses a cap that is not above 0.
     fn cap(&self, head: usize) -> Result<Option<f64>, Refusal> {
         let cap = self.number(Part::ScoreCap, head)?;
         if let (Some(wrong), Some(tensor)) = (cap.filter(|cap| *cap <= 0.0), self.attention.part(Part::ScoreCap)) {
@@ -389,13 +394,13 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the numbers of one matrix of a tensor with three axes.
+/// Returns the range of numbers of one matrix of a tensor with three axes.
 fn matrix_of(tensor: &FileTensor, at: usize) -> Range<usize> {
     let size = tensor.shape[1] * tensor.shape[2];
     at * size..(at + 1) * size
 }
 
-/// How a head makes weights of products.
+/// The numbers with which the products of a head become its weights.
 struct Scoring {
     scale: f64,
     cap: Option<f64>,
@@ -403,7 +408,7 @@ struct Scoring {
 }
 
 impl Scoring {
-    /// Turns the products of a row into its scores, −∞ where a key is hidden.
+    /// Converts the products of a row to its scores, −∞ where a key is hidden.
     fn score(&self, row: &mut [f64], bias: &[f64], visible: &[bool]) {
         for (at, score) in row.iter_mut().enumerate() {
             let scaled = *score * self.scale;
@@ -413,7 +418,7 @@ impl Scoring {
         }
     }
 
-    /// Turns the scores of a row into its weights; a row that sees nothing is 0.
+    /// Converts the scores of a row to its weights, which are all 0 if it sees no key.
     fn softmax(&self, row: &mut [f64]) {
         let largest = row.iter().copied().chain(self.sink).fold(f64::NEG_INFINITY, f64::max);
         if largest == f64::NEG_INFINITY {
@@ -437,7 +442,7 @@ impl Deviation {
     }
 }
 
-/// Says in one line what the check of an attention found.
+/// Returns a line about the result of the check of an attention.
 pub fn line(attention: &Attention, findings: &Findings) -> String {
     let [least, most] = findings.sums;
     let sums = format!("rows sum to {least:.3} to {most:.3}");

@@ -17,7 +17,7 @@ pub enum Measure {
     Distance,
 }
 
-/// A word and its measure to a vector.
+/// A word, with the measure between its vector and a given one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Neighbour {
     pub row: usize,
@@ -61,7 +61,7 @@ pub fn scores(vectors: &Vectors, to: &[f32], measure: Measure) -> Vec<f32> {
 /// Number of rows for which another thread is worth starting.
 const ROWS_FOR_A_THREAD: usize = 4096;
 
-/// Size below which squares lose digits; above its inverse they may overflow.
+/// Squared length below which digits are lost; above its inverse, squares may overflow.
 const SMALL: f32 = 1e-30;
 
 fn cosines(rows: &[f32], to: &[f32], scores: &mut [f32]) {
@@ -86,7 +86,7 @@ fn cosines(rows: &[f32], to: &[f32], scores: &mut [f32]) {
 /// cache.
 const ROWS_AT_ONCE: usize = 1024;
 
-/// Computation of `x · to` and `x · x` of each row `x`. Each row is read once and in storage order, which is the
+/// A computation of `x · to` and `x · x` for each row `x`. Each row is read only once and in storage order, which is
 /// fastest.
 struct Products<'a> {
     rows: &'a [f32],
@@ -95,7 +95,7 @@ struct Products<'a> {
     squares: &'a mut [f32],
 }
 
-/// Number of partial sums of one row. A single sum would wait for itself at every step.
+/// Number of partial sums of one row. With a single sum, each addition would wait for the one before it.
 const SUMS: usize = 4;
 
 impl Work<f32> for Products<'_> {
@@ -177,7 +177,7 @@ pub fn axis(vectors: &Vectors, from: &[usize], to: &[usize]) -> Vec<f32> {
     axis.into_iter().map(|x| x as f32).collect()
 }
 
-/// Returns the words at both ends of an axis, by their cosine with it: first those at its beginning.
+/// Returns the `count` words at each end of an axis, by their cosine with it: first those at its beginning.
 pub fn ends(vectors: &Vectors, axis: &[f32], count: usize) -> [Vec<Neighbour>; 2] {
     let backwards: Vec<f32> = axis.iter().map(|x| -x).collect();
     let mut low = neighbours(vectors, &backwards, Measure::Cosine, count, &[]);

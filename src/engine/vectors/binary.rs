@@ -22,7 +22,7 @@ const SPACES_MAX: usize = 8;
 /// Magnitudes of trained numbers. Those read from parts of words or across two numbers are far outside.
 const TRAINED: std::ops::RangeInclusive<f32> = 1e-15..=1e6;
 const NUMBER_BYTES: usize = 4;
-/// Longest header in bytes.
+/// Length of the longest header in bytes.
 const HEADER_BYTES_MAX: usize = 64;
 
 /// The first line of a file: the number of rows that it promises, and their width.
@@ -40,8 +40,8 @@ pub fn header(head: &[u8]) -> Option<Header> {
     let line = std::str::from_utf8(&head[..end]).ok()?;
     let mut numbers = line.split_ascii_whitespace();
     let (rows, width): (u64, usize) = (numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?);
-    // A word that is a whole number with a vector of one number has the same form. If the second line looks the same,
-    // the first is not a header.
+    // A word that is a whole number, followed by a vector of one number, has the same form. If the second line looks
+    // the same too, the first is not a header.
     let second = head[end + 1..].split(|byte| *byte == b'\n').next().unwrap_or_default();
     let is_row = |line: &str| match line.split_whitespace().collect::<Vec<_>>()[..] {
         [_, number] => number.parse::<f32>().is_ok(),
@@ -110,7 +110,7 @@ pub fn read(mut source: Source, header: Header, watch: Watch<'_>) -> Result<Vect
     builder.finish(Format::Word2VecBinary, "F32", &source)
 }
 
-/// Writes a file like gensim: without a line break after a row.
+/// Writes a file as gensim does, without a line break after a row.
 pub(super) fn write(table: &Table<'_>, to: &mut dyn Write) -> io::Result<()> {
     writeln!(to, "{} {}", table.rows.rows(), table.rows.cols())?;
     let spellings = table.spellings();
@@ -120,7 +120,7 @@ pub(super) fn write(table: &Table<'_>, to: &mut dyn Write) -> io::Result<()> {
     })
 }
 
-/// Returns the offset of the end of the rows, after a line break if there is one.
+/// Moves past a line break after the last row, if there is one, and returns the offset there.
 fn end_of(source: &mut Source) -> Result<u64, Refusal> {
     if source.peek(1)? == b"\n" {
         source.pass(1);
@@ -128,16 +128,18 @@ fn end_of(source: &mut Source) -> Result<u64, Refusal> {
     Ok(source.passed())
 }
 
-/// A row in the next bytes.
+/// The bounds of a row within the next bytes.
 struct Row {
-    /// First byte of the word. word2vec's own program writes a line break before it, after the previous row.
+    /// Offset of the word's first byte. word2vec's own program writes a line break before the word, after the previous
+    /// row.
     from: usize,
     word_end: usize,
     end: usize,
 }
 
 /// Refuses a file whose bytes after the header are not rows: most numbers of the first rows are implausible, and the
-/// rows do not end where the file does. Otherwise other text or other number types would be read as vectors.
+/// rows do not end at the end of the file. Without this check, other text or other number types would be read as
+/// vectors.
 fn check_rows(head: &[u8], header: Header) -> Result<(), Refusal> {
     const LOOKED_AT: u64 = 100;
     let (mut rest, mut rows, mut plausible, mut turned) = (head, 0, 0, 0);
@@ -151,7 +153,7 @@ fn check_rows(head: &[u8], header: Header) -> Result<(), Refusal> {
         rows += 1;
     }
     let is_end = rows == header.rows && rest.trim_ascii().is_empty();
-    // A file of the right length may have any numbers, unless most rows are plausible in the other byte order.
+    // In a file of the right length any numbers are accepted, unless most rows are plausible in the other byte order.
     let is_turned = 2 * turned > rows;
     if rows == 0 || is_end && !is_turned || 2 * plausible > rows {
         return Ok(());
@@ -162,13 +164,13 @@ fn check_rows(head: &[u8], header: Header) -> Result<(), Refusal> {
     Err(Refusal::new(found, expected, "the file is damaged, or has numbers of another kind: save it as text"))
 }
 
-/// Returns the next row, or `None` if there are too few bytes for one.
+/// Returns the next row, without using its bytes; `None` if there are too few bytes for one.
 fn next(source: &mut Source, width: usize) -> Result<Option<Row>, Refusal> {
     let head = source.peek(2 * (WORD_BYTES_MAX + width * NUMBER_BYTES))?;
     Ok(row_in(head, width))
 }
 
-/// Returns the row at the start of `head`.
+/// Returns the row at the start of `head`, or `None` if `head` has too few bytes.
 fn row_in(head: &[u8], width: usize) -> Option<Row> {
     let size = width * NUMBER_BYTES;
     let from = usize::from(head.first() == Some(&b'\n'));

@@ -4,15 +4,15 @@
 use super::source::Source;
 use crate::pretrained::refusal::Refusal;
 
-/// Memory that every file may take, for small files: words take more memory than their bytes, and zeros are compressed
-/// to almost nothing.
+/// Memory that any file may take. Small files need it, because words take more memory than their bytes, and zeros are
+/// compressed to almost nothing.
 const FREE_BYTES: u64 = 512 << 20;
 /// Memory per byte of a plain file: 16-bit numbers become 32 bits wide.
 const PLAIN_GROWTH: u64 = 2;
 /// Memory per byte of a compressed file: vectors are compressed to a third at best.
 const PACKED_GROWTH: u64 = 3;
 
-/// Memory that is counted against a limit.
+/// A count of memory with a limit.
 #[derive(Debug)]
 pub struct Budget {
     taken: u64,
@@ -20,7 +20,7 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Returns the budget for a file's vectors.
+    /// Returns the budget for the vectors of a file, which depends on its size.
     pub fn of(source: &Source) -> Self {
         let growth = if source.is_packed() { PACKED_GROWTH } else { PLAIN_GROWTH };
         Self { taken: 0, most: FREE_BYTES.saturating_add(source.length().saturating_mul(growth)) }

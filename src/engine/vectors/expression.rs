@@ -8,7 +8,7 @@ use crate::pretrained::refusal::quoted;
 const TERMS_MAX: usize = 64;
 const WRITE_WORDS: &str = "write words with + or - between them, as in king - man + woman";
 
-/// A sum and difference of words.
+/// A sum of words, some of which are subtracted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expression {
     /// Row of each word, and whether it is subtracted.
@@ -17,7 +17,7 @@ pub struct Expression {
 
 impl Expression {
     /// Reads an expression. `+` and `-` are signs only between spaces, so that words may contain hyphens and spaces. If
-    /// the whole text is a word, it stands for that word.
+    /// the whole text is one word of the vectors, the expression is that word.
     ///
     /// # Errors
     /// If there is no word, a word is unknown, or a sign has no word.
@@ -81,13 +81,14 @@ impl Expression {
         self.summed(TableRef::from(&vectors.rows), false)
     }
 
-    /// Computes the sum of the words' directions, the vectors at length 1, so that a longer vector does not count more.
-    /// Analogies are defined this way (Mikolov et al. 2013).
+    /// Computes the sum of the words' directions, which are their vectors scaled to length 1, so that a longer vector
+    /// does not count more. Analogies are defined this way (Mikolov et al. 2013).
     pub fn direction(&self, vectors: &Vectors) -> Vec<f32> {
         self.summed(TableRef::from(&vectors.rows), true)
     }
 
-    /// Computes the sum of the words' rows of a table, or of their directions: see [`Self::direction`].
+    /// Computes the sum of the words' rows in a table, or of their directions if `of_length_one` is set: see
+    /// [`Self::direction`].
     pub fn summed(&self, table: TableRef<'_, f32>, of_length_one: bool) -> Vec<f32> {
         let mut sum = vec![0.0; table.cols()];
         for &(row, is_subtracted) in &self.terms {

@@ -14,16 +14,17 @@ use crate::pretrained::refusal::{FETCH_AGAIN, Refusal, quoted};
 
 /// Magic number at the start of a file.
 const MAGIC: i32 = 793_712_314;
-/// Newest version of the format, used by fastText since 2017.
+/// Newest supported version of the format, which fastText has used since 2017.
 const VERSION: i32 = 12;
 /// Version whose classifiers have no n-grams, whatever their settings are.
 const VERSION_BEFORE_SUBWORDS: i32 = 11;
 const CLASSIFIER: i32 = 3;
-/// Longest word in bytes; fastText cuts longer ones.
+/// Length of the longest word in bytes; fastText cuts longer ones.
 const WORD_BYTES_MAX: usize = 1 << 16;
-/// Longest n-gram that is accepted, because each word has about as many n-grams of every length as it has characters.
+/// Length of the longest n-gram that is accepted. It is bounded, because a word has about as many n-grams of each
+/// length as characters.
 const GRAM_MAX: i32 = 64;
-/// Most numbers of n-gram rows that are held in memory at once.
+/// Largest number of numbers of n-gram rows that are held in memory at once.
 const PART_NUMBERS: usize = 32 << 20;
 /// Word that stands for the end of a line and has no n-grams.
 const END_OF_LINE: &[u8] = b"</s>";
@@ -50,7 +51,7 @@ pub fn read(mut source: Source, watch: Watch<'_>) -> Result<Vectors, LoadStopped
         let found = format!("{rows} rows for {} words and {} n-grams", words.len(), grams.buckets);
         return Err(Refusal::new(found, format!("{needed} rows"), FETCH_AGAIN).into());
     }
-    // Counted before the sums of all words are allocated, which become the rows.
+    // The sums of all words, which become the rows, are counted before they are allocated.
     let mut builder = Builder::new(width, &source, watch);
     let bytes_of_words: usize = words.iter().map(|word| word.len() + size_of::<Box<[u8]>>()).sum();
     let sum_bytes = (words.len() * width * Numbers::F32.size) as u64;
@@ -77,7 +78,7 @@ pub fn read(mut source: Source, watch: Watch<'_>) -> Result<Vectors, LoadStopped
     builder.finish(Format::FastText, "F32", &source)
 }
 
-/// Reads the settings and returns the width and those of the n-grams.
+/// Reads the settings; returns the width and the settings for n-grams.
 fn settings(source: &mut Source) -> Result<(usize, Grams), Refusal> {
     let damaged = |found: String| Refusal::new(found, "the settings of a fastText model", FETCH_AGAIN);
     let [magic, version] = [whole(source)?, whole(source)?];
@@ -159,7 +160,7 @@ fn quantised() -> Refusal {
     Refusal::new("a fastText model with quantised vectors (.ftz)", "vectors as they were trained (.bin)", advice)
 }
 
-/// Reads the next numbers of the matrix.
+/// Reads the next `count` numbers of the matrix.
 fn part_of(source: &mut Source, count: usize, builder: &mut Builder<'_>) -> Result<Vec<f32>, LoadStopped> {
     const AT_ONCE: usize = 1 << 20;
     let mut numbers = Vec::new();
@@ -218,7 +219,7 @@ fn each_gram(word: &[u8], grams: Grams, each: &mut dyn FnMut(u32)) {
             while goes_on(end) {
                 end += 1;
             }
-            // `<` or `>` alone is not an n-gram.
+            // The marks `<` and `>` alone are not n-grams.
             let is_edge = length == 1 && (from == 0 || end == word.len());
             if length >= grams.shortest && !is_edge {
                 each(hash(&word[from..end]) % grams.buckets);

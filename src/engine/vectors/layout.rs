@@ -13,12 +13,12 @@ use crate::pretrained::refusal::{Refusal, quoted};
 pub(super) const SAMPLE: usize = 100;
 /// Names of the column that has the words.
 pub(super) const WORD_COLUMNS: [&str; 6] = ["label", "word", "words", "token", "name", "text"];
-/// Names of a column with the numbers of the rows.
+/// Names of a column that contains the numbers of the rows.
 const NUMBER_COLUMNS: [&str; 4] = ["", "index", "id", "unnamed: 0"];
 /// Prefix of words that deeplearning4j writes in Base64, so that they contain no spaces.
 pub(super) const BASE64: &[u8] = b"B64:";
 
-/// The separators of a line's fields, and the form of its numbers.
+/// The way in which a line separates its fields and writes its numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Style {
     /// Separator of fields; `None` means any number of spaces and tabs.
@@ -35,28 +35,28 @@ const STYLES: [Style; 5] = [
     Style { separator: Some(b';'), has_decimal_commas: true },
 ];
 
-/// The place of a row's word.
+/// The place of the word in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WordPlace {
-    /// No word: all fields are numbers.
+    /// No place, as all fields are numbers.
     Nowhere,
     /// Everything before the numbers.
     First,
     /// One of several fields before the numbers, counted from 0.
     Field { at: usize, of: usize },
-    /// No word, but the number of the row before the numbers.
+    /// No place, but the number of the row comes before the numbers.
     RowNumber,
 }
 
 /// The layout of a text.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Layout {
-    /// Number of numbers of a row.
+    /// Number of numbers in a row.
     pub width: usize,
     style: Style,
     word: WordPlace,
     has_tabs: bool,
-    /// First line, if it names the columns.
+    /// First line of the text, if it names the columns.
     names: Option<String>,
     are_words_encoded: bool,
 }
@@ -128,12 +128,12 @@ impl Layout {
         self.style.separator.is_some()
     }
 
-    /// Returns the number of lines before the first row.
+    /// Returns the number of lines of column names before the first row: 0 or 1.
     pub fn names(&self) -> usize {
         usize::from(self.names.is_some())
     }
 
-    /// Returns sentences for the report.
+    /// Returns sentences about the layout for the report.
     pub fn notes(&self) -> impl Iterator<Item = String> {
         let names = self.names.as_ref().map(|line| format!("the first line, {}, names the columns", quoted(line)));
         let commas = self.style.has_decimal_commas.then(|| "the numbers have decimal commas".to_owned());
@@ -231,12 +231,12 @@ fn blank_fields(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(is_blank).filter(|field| !field.is_empty())
 }
 
-/// A style and how many lines it fits.
+/// A style, and how well it fits the lines.
 #[derive(Clone, Copy, Debug)]
 struct Fit {
     style: Style,
     width: usize,
-    /// Number of lines that are rows of this width.
+    /// Number of lines that are rows of `width` numbers in this style.
     rows: usize,
     is_nameless: bool,
 }
@@ -256,7 +256,7 @@ impl Style {
         }
     }
 
-    /// Returns the number that a field spells, if it does.
+    /// Returns the number that a field spells, or `None` if it is not a number.
     fn number(self, field: &[u8]) -> Option<f32> {
         let field = if self.separator.is_some() { bare(field) } else { field };
         if !self.has_decimal_commas {
@@ -307,7 +307,8 @@ impl Style {
         Fit { style: self, width, rows, is_nameless: false }
     }
 
-    /// Returns the number of a line's fields, and how many of them at its end are numbers.
+    /// Returns the number of a line's fields, and how many fields at its end are numbers. In a delimited line, a word
+    /// and a number that only a space separates count as two.
     fn shape(self, line: &[u8]) -> (usize, usize) {
         let fields = self.fields(line);
         let numbers = fields.iter().rev().take_while(|field| self.number(field).is_some()).count();
@@ -347,13 +348,13 @@ impl Style {
         let is_nameless = !lines.is_empty() && are_numbers && !are_ids && lines.iter().all(is_fraction);
         let widths = shapes.iter().map(|&(fields, numbers)| match is_nameless {
             true => numbers,
-            // A line has more numbers than other fields; if not, the separators are within numbers.
+            // A line has more numbers than other fields. If not, the separators are inside numbers.
             false if self.separator.is_some() && 2 * numbers < fields => 0,
             false => numbers.min(fields.saturating_sub(1)),
         });
         let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
         widths.filter(|width| *width > 0).for_each(|width| *counts.entry(width).or_default() += 1);
-        // The most frequent width; of equally frequent ones, the smallest.
+        // The most frequent width is used; of equally frequent ones, the smallest.
         let most = counts.into_iter().rev().max_by_key(|(_, times)| *times);
         let (width, rows) = most.unwrap_or_default();
         Fit { style: self, width, rows, is_nameless }
@@ -400,7 +401,7 @@ fn delimited(line: &[u8], separator: u8) -> Vec<&[u8]> {
     if is_quoted {
         return line.split(|byte| *byte == separator).collect();
     }
-    // Some programs end each line with a separator.
+    // Some programs end each line with a separator, after which there is no field.
     if fields.is_empty() || !line[from..].trim_ascii().is_empty() {
         fields.push(&line[from..]);
     }
@@ -423,8 +424,8 @@ fn check_commas(lines: &[&[u8]], fit: &Fit) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Returns whether integers between commas look like the two parts of decimal fractions: every second one has no sign,
-/// and some of these have many digits.
+/// Returns whether integers between commas look like the two parts of decimal fractions: every second integer has no
+/// sign, and some of these have many digits.
 fn are_halves(lines: &[&[u8]], fit: &Fit) -> bool {
     const MANY_DIGITS: usize = 3;
     let Fit { style, width, .. } = *fit;
@@ -531,7 +532,7 @@ fn decode(word: &mut Vec<u8>) {
 
 /// Returns whether a sample is a text with vectors: at least half of its lines are rows.
 pub(super) fn has_rows(sample: &[u8], is_whole: bool) -> bool {
-    // The last number of a long line may be cut.
+    // The last number of the sample may be cut off.
     let cut = || sample.iter().rposition(|byte| matches!(byte, b'\n' | b' ' | b'\t' | b',' | b';'));
     let sample = if is_whole { sample } else { &sample[..cut().unwrap_or(sample.len())] };
     let lines = lines(sample, is_whole || !sample.contains(&b'\n'));

@@ -15,17 +15,17 @@ use crate::pretrained::refusal::{Refusal, quoted};
 const COLUMNS_MAX: usize = 64;
 /// Largest number of columns of numbers in a table of words; a table with more is one of vectors.
 const NUMBERS_MAX: usize = 3;
-/// Endings of a table of words, after the name of the vectors' file.
+/// Endings of the name of a table of words, after the name of the vectors' file.
 const OWN: [&str; 5] = ["_metadata.tsv", ".words.txt", "_words.txt", ".vocab", ".txt"];
-/// Endings of a vocabulary, after the name of the vectors' file or a part of it.
+/// Endings of the name of a vocabulary, after the name of the vectors' file or a part of it.
 const VOCABULARY: [&str; 4] = ["-vocab", "_vocab", ".vocab", "-words"];
-/// Endings of the name of a file of numbers, which are replaced to get that of its words.
+/// Endings of the name of a file of numbers, which are left out to get the name of the file of its words.
 const NUMBERS: [&str; 6] = ["-w", "_w", "-vectors", "_vectors", "-embeddings", "_embeddings"];
 
 /// End of a note about a table that is not used.
 pub(super) const ROWS_ARE_NUMBERS: &str = "so rows are named by their numbers";
 
-/// Returns the column of the words.
+/// Returns the column of the words: the one with a usual name, or else the first; `None` if there are no columns.
 pub fn label(columns: &[Column]) -> Option<&Column> {
     let named = columns.iter().find(|column| WORD_COLUMNS.contains(&&*column.name.to_lowercase()));
     named.or_else(|| columns.first())
@@ -67,7 +67,8 @@ fn stem(name: &str) -> &str {
     stem.rsplit_once('.').map_or(stem, |(stem, _)| stem)
 }
 
-/// Returns the name of a file of numbers without its extension, and also without an ending that says what it contains.
+/// Returns the possible beginnings of the names of related files: the name without its extension, and also without an
+/// ending that says what the file contains.
 fn bases(name: &str) -> Vec<&str> {
     let stem = stem(name);
     std::iter::once(stem).chain(NUMBERS.iter().filter_map(|end| stem.strip_suffix(end))).collect()
@@ -99,7 +100,7 @@ pub(super) fn metadata(table: &Path, builder: &mut Builder<'_>, vectors: &Source
     Ok(())
 }
 
-/// Names the rows by a table, or returns a note on why its lines do not belong to them.
+/// Names the rows by a table. If its lines do not belong to the rows, returns a note with the reason instead.
 fn named_by(table: &Path, builder: &mut Builder<'_>, vectors: &Source) -> Result<Option<String>, LoadStopped> {
     let (_, name) = split(table)?;
     let of_table = |refusal: Refusal| refusal.in_file(name);
@@ -131,7 +132,7 @@ fn named_by(table: &Path, builder: &mut Builder<'_>, vectors: &Source) -> Result
     Ok(None)
 }
 
-/// The lines of a table, which are counted before they are stored.
+/// The lines of a table of words, counted before they are stored.
 pub(super) struct Lines {
     first: String,
     /// Number of lines, without empty ones at the end that belong to no row.
@@ -164,7 +165,7 @@ fn next(source: &mut Source) -> Result<Option<String>, Refusal> {
     Ok((length > 0).then_some(text))
 }
 
-/// The structure of a table.
+/// The structure of a table: whether the first line names the columns, the number of columns, and that of rows.
 #[derive(Clone, Copy)]
 struct Shape {
     has_names: bool,
@@ -173,13 +174,13 @@ struct Shape {
 }
 
 impl Shape {
-    /// Returns the structure, or `None` if the lines do not belong to the rows.
+    /// Returns the structure of a table, or `None` if its lines do not belong to the rows.
     fn of(lines: &Lines, rows: u64) -> Option<Self> {
         let names = lines.first.split('\t');
         let columns = names.clone().count().min(COLUMNS_MAX);
         let has_names = lines.count == rows + 1;
         let is_name = |name: &str| WORD_COLUMNS.contains(&&*name.to_lowercase());
-        // The first line names the columns, so one entry is missing.
+        // If the first line names the columns, there are as many lines as rows only because one entry is missing.
         let is_short = columns > 1 && names.clone().any(is_name);
         let belongs = has_names || lines.count == rows && !is_short;
         let rows = usize::try_from(rows).ok().filter(|_| belongs)?;

@@ -54,25 +54,25 @@ pub const WIDTH_MAX: usize = 1 << 16;
 const ROWS_AT_A_TIME: usize = 8192;
 /// Memory after which the watcher is called earlier, because rows can be wide.
 const BYTES_AT_A_TIME: u64 = 16 << 20;
-/// Memory of a row beside its numbers and the letters of its word, here and in the window that shows it: the places of the word
-/// in lists, the blocks that hold its letters, the entries of indexes, and its point on the stage.
+/// Memory of a row apart from its numbers and the letters of its word, here and in the window that shows it: the places
+/// of the word in lists, the blocks that hold its letters, the entries of indexes, and its point on the stage.
 const ROW_BYTES: u64 = 384;
 /// Memory of an entry of metadata apart from its letters.
 const ENTRY_BYTES: u64 = 40;
-/// Largest number of places of each kind that a report lists; others are only counted.
+/// Largest number of places that a report lists for each kind of irregularity; further ones are only counted.
 const PLACES_MAX: usize = 8;
 
 /// The format of a file, as recognised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     Word2VecBinary,
-    /// Text with a header of count and width, which is also fastText's `.vec`.
+    /// Text with a header that has the number of rows and their width; fastText's `.vec` files are of this format.
     Word2VecText,
     /// Text without a header.
     Glove,
     /// Text with commas or semicolons between the fields.
     Csv,
-    /// fastText's own binary format, of which only the vectors of words are read.
+    /// fastText's own binary format. Only the vectors of words are read, not those of n-grams.
     FastText,
     /// The Embedding Projector's table of numbers.
     Tsv,
@@ -86,12 +86,13 @@ impl Format {
     pub const ALL: [Self; 7] =
         [Self::Word2VecBinary, Self::Word2VecText, Self::Glove, Self::Npy, Self::Npz, Self::Safetensors, Self::Tsv];
 
-    /// Returns whether its words are in a table next to it, which [`text::write_metadata`] writes.
+    /// Returns whether the words of this format are in a separate table next to the file, which
+    /// [`text::write_metadata`] writes.
     pub fn has_words_beside(self) -> bool {
         matches!(self, Self::Npy | Self::Safetensors | Self::Tsv)
     }
 
-    /// Returns whether it has words but no other columns of metadata. A space ends a word.
+    /// Returns whether the format has words but no other columns of metadata. In such a format a space ends a word.
     pub fn has_words_only(self) -> bool {
         matches!(self, Self::Word2VecBinary | Self::Word2VecText | Self::Glove)
     }
@@ -134,7 +135,7 @@ impl fmt::Display for Place {
 }
 
 impl Place {
-    /// Returns the place that is `rows` rows further on, if rows follow each other.
+    /// Returns the place that is `rows` rows further on; `None` for an offset in bytes, unless `rows` is 0.
     fn after(self, rows: u64) -> Option<Self> {
         match self {
             Self::Line(line) => Some(Self::Line(line + rows)),
@@ -144,7 +145,8 @@ impl Place {
     }
 }
 
-/// The places of rows. Most rows directly follow the one before, so only the others are stored, with their numbers.
+/// The places of rows. Most rows directly follow the previous one, so only the places of the others are stored, each
+/// with the number of its row.
 #[derive(Debug, Default)]
 struct Places(Vec<(usize, Place)>);
 
@@ -163,7 +165,7 @@ impl Places {
     }
 }
 
-/// Number of rows that have something in common, with the places of the first ones.
+/// The rows that share a property: their number, and the places of the first ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
     pub count: usize,
@@ -182,7 +184,7 @@ impl Found {
 /// All irregularities of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Rows that are kept although an earlier row has the same word, which then means the first.
+    /// Rows that are kept although an earlier row has the same word; the word then means the first row.
     pub duplicates: Found,
     /// Rows of zeros, which have no direction.
     pub zeros: Found,
@@ -196,7 +198,7 @@ pub struct Report {
     pub not_finite: Found,
     /// Rows left out because they have too few numbers or something else in place of a number.
     pub malformed: Found,
-    /// Sentences about the file as a whole, such as on a header that promises another number of rows.
+    /// Sentences about the file as a whole, for example that its header promises another number of rows.
     pub notes: Vec<String>,
 }
 
@@ -233,7 +235,7 @@ pub struct Column {
     pub entries: Vec<String>,
 }
 
-/// Words, their vectors and other columns of metadata, of a file or of a lesson. All writers take this.
+/// Words, their vectors and other columns of metadata, from a file or a lesson. All writers take such a table.
 #[derive(Clone, Debug)]
 pub struct Table<'a> {
     pub words: Cow<'a, [Box<str>]>,
@@ -243,7 +245,8 @@ pub struct Table<'a> {
 }
 
 impl Table<'_> {
-    /// Returns the column of the words, whose name is that of the metadata if it has one, and the other columns.
+    /// Returns the column of the words, which is called `name` unless the metadata has another name for it, and the
+    /// other columns.
     fn columns(&self, name: &str) -> (Column, impl Iterator<Item = &Column>) {
         let label = metadata::label(&self.metadata).filter(|label| {
             let mut rows = label.entries.iter().zip(&*self.words);
@@ -294,7 +297,7 @@ impl Table<'_> {
     }
 }
 
-/// Words in the spelling of a format without spaces in words; no two are equal.
+/// The words as a format writes them that has no spaces in words; no two are equal.
 #[derive(Debug)]
 pub struct Spellings<'a> {
     pub words: Vec<Cow<'a, str>>,
@@ -332,13 +335,13 @@ pub fn write(table: &Table<'_>, format: Format, to: &mut dyn Write) -> io::Resul
     }
 }
 
-/// Returns the refusal of a comparison of rows without words: the note on why, or what to do.
+/// Returns the refusal to compare rows without words: the reason in `note`, or advice on what to do.
 pub fn no_words(note: Option<&str>) -> String {
     let advice = note.unwrap_or("write the words into NAME_metadata.tsv beside the file NAME.npy, a word in each line");
     format!("the rows have no words, and their numbers do not say which rows of two files belong together; {advice}")
 }
 
-/// Returns whether words are the numbers of their rows, of which some may be left out.
+/// Returns whether all words are only the numbers of their rows; some rows may have been left out.
 pub fn are_row_numbers<'w>(words: impl ExactSizeIterator<Item = &'w str>) -> bool {
     let (count, mut next) = (words.len(), 0);
     let mut words = words.map(|word| word.parse::<usize>().ok().filter(|row| row.to_string() == *word));
@@ -355,7 +358,7 @@ pub struct Vectors {
     pub rows: Matrix<f32>,
     pub metadata: Vec<Column>,
     pub format: Format,
-    /// Number type of the file, such as `F16`; in memory it is `f32`.
+    /// Number type in the file, such as `F16`; in memory the numbers are `f32`.
     pub kind: String,
     pub report: Report,
     /// Hash and row of each word, sorted.
@@ -375,12 +378,12 @@ impl Vectors {
         self.rows.cols()
     }
 
-    /// Returns whether a row has a word; its number does not count.
+    /// Returns whether a row has a word that is more than the number of the row.
     pub fn has_word(&self, row: usize) -> bool {
         self.report.unnamed.count == 0 || !self.words[row].bytes().all(|byte| byte.is_ascii_digit())
     }
 
-    /// Returns the reason why no row can be found in another file by its word, if none has one.
+    /// Returns the reason why no row can be found in another file by its word; `None` if some row has a word.
     pub fn why_no_words(&self) -> Option<String> {
         if (0..self.len()).any(|row| self.has_word(row)) {
             return None;
@@ -389,7 +392,7 @@ impl Vectors {
         Some(no_words(self.report.notes.iter().find(is_of_words).map(String::as_str)))
     }
 
-    /// Borrows the vectors as a table for writers.
+    /// Returns a table of the words and vectors for the writers, without copying them.
     pub fn table(&self) -> Table<'_> {
         let (words, rows, metadata) = (Cow::from(&self.words), Cow::Borrowed(&self.rows), Cow::from(&self.metadata));
         Table { words, rows, metadata }
@@ -410,7 +413,7 @@ fn hash(word: &str) -> u64 {
     hasher.finish()
 }
 
-/// The state of reading. A watcher may show the rows read so far.
+/// The state of reading, which a watcher receives. The watcher may show the rows that have been read so far.
 #[derive(Debug)]
 pub struct Progress<'a> {
     /// Number of decompressed bytes read so far.
@@ -425,7 +428,7 @@ pub struct Progress<'a> {
     pub memory: u64,
 }
 
-/// A watcher, which is told of the rows read so far and ends the reading by returning `false`.
+/// Type of a watcher, a function that is told of the rows read so far and ends the reading by returning `false`.
 pub type Watch<'a> = &'a mut dyn FnMut(Progress<'_>) -> bool;
 
 /// Vectors that are being read.
@@ -443,7 +446,7 @@ pub struct Builder<'a> {
     watch: Watch<'a>,
     /// Number of rows of the file so far, including those left out.
     seen: u64,
-    /// Index in the file of each row that is kept, if some were left out.
+    /// Index in the file of each row that is kept; `None` if no row was left out.
     kept: Option<Vec<u64>>,
 }
 
@@ -503,7 +506,7 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// Returns the buffer for the numbers of the next row, which [`Self::push`] keeps or drops.
+    /// Returns the buffer for the numbers of the next row, which [`Self::push`] then keeps or drops.
     pub fn room(&mut self) -> &mut Vec<f32> {
         self.numbers.truncate(self.words.len() * self.width);
         &mut self.numbers
@@ -567,7 +570,7 @@ impl<'a> Builder<'a> {
         text.into()
     }
 
-    /// Leaves out something that is not a row.
+    /// Counts a row of the file as left out, because it is malformed.
     pub fn leave_out(&mut self, place: Place) -> Result<(), LoadStopped> {
         self.seen += 1;
         self.drop_row(place, |report| &mut report.malformed)
@@ -620,7 +623,7 @@ impl<'a> Builder<'a> {
         Ok(Vectors { words, rows, metadata: self.metadata, format, kind, report, index })
     }
 
-    /// Returns the rows whose word an earlier row has, found by the index of words.
+    /// Returns the rows whose word occurs in an earlier row, according to the index of words.
     fn duplicates(&self, index: &[(u64, u32)]) -> Found {
         let mut first = BTreeSet::new();
         let mut found = Found::default();
@@ -745,7 +748,7 @@ fn read_zip(path: &Path, archive: &Archive, packed: Option<u64>, watch: Watch<'_
     read_source(source, &path.with_file_name(name), watch)
 }
 
-/// Refuses a file of a kind without vectors.
+/// Refuses a file that is recognised as a kind that has no vectors.
 fn check_foreign(head: &[u8]) -> Result<(), Refusal> {
     match foreign::recognise(head).filter(|kind| !kind.may_have_vectors) {
         Some(kind) => Err(kind.refusal("vectors")),
@@ -774,8 +777,8 @@ const SNIFFED_BYTES: usize = 1 << 18;
 /// Number of bytes that are enough to see whether a file has vectors: a line of names and one of numbers.
 pub const HEAD_BYTES: usize = 1 << 16;
 
-/// Returns whether a file with this beginning is one of vectors, complete or damaged: by its magic number, as a
-/// projector's config, or as text in which most lines are rows.
+/// Returns whether a file with this beginning contains vectors, complete or damaged. It is recognised by its magic
+/// number, as a projector's config, or as text in which most lines are rows.
 pub fn begins_as_vectors(head: &[u8]) -> bool {
     let text = files::without_mark(head);
     match foreign::recognise(text) {

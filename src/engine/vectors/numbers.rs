@@ -23,7 +23,7 @@ enum Kind {
 }
 
 impl Numbers {
-    /// Returns the type that NumPy writes this way, such as `<f4`.
+    /// Returns the type that NumPy writes in this way, such as `<f4`; `None` if it is not a supported type.
     pub fn of_numpy(descr: &str) -> Option<Self> {
         let (order, kind) = descr.split_at_checked(1)?;
         let is_big_endian = match order {
@@ -50,7 +50,7 @@ impl Numbers {
         Some(Self { kind, size, is_big_endian })
     }
 
-    /// Returns the type of a safetensors tensor.
+    /// Returns the type of a safetensors tensor; `None` if it is not supported.
     pub fn of_tensor(dtype: Dtype) -> Option<Self> {
         let kind = match dtype {
             Dtype::F16 | Dtype::F32 | Dtype::F64 => Kind::Float,
@@ -69,7 +69,7 @@ impl Numbers {
         matches!(self.kind, Kind::Signed | Kind::Unsigned)
     }
 
-    /// Returns a sentence for the report if vectors seldom have this type.
+    /// Returns a sentence for the report if the type is unusual for vectors.
     pub fn note(self, name: &str) -> Option<String> {
         match self.kind {
             Kind::Float => None,

@@ -180,7 +180,7 @@ fn columns(
     Ok(())
 }
 
-/// The arrays of an archive by what they are for.
+/// The arrays of an archive, sorted by their purpose.
 struct Arrays<'a> {
     table: &'a Entry,
     texts: Vec<&'a Entry>,
@@ -190,10 +190,10 @@ struct Arrays<'a> {
 
 impl<'a> Arrays<'a> {
     fn of(archive: &Archive, entries: &'a [Entry], packed: Option<u64>) -> Result<Self, Refusal> {
-        // Whole numbers are read where there are no fractions.
+        // An array of whole numbers is read only if there is none of fractions.
         let (mut table, mut has_vectors, mut texts, mut others) = (None::<&Entry>, false, Vec::new(), Vec::new());
         for entry in entries {
-            // Opened again when it is read: each source has a window of its own.
+            // The array is opened again when it is read, because each source has a window of its own.
             match Header::read(&mut zip::open(archive, entry, packed)?) {
                 Ok(header) if header.is_table() && !has_vectors && (table.is_none() || !header.has_whole_numbers()) => {
                     has_vectors = !header.has_whole_numbers();
@@ -213,8 +213,8 @@ impl<'a> Arrays<'a> {
     }
 }
 
-/// Reads the first array of two dimensions of an archive, with the words of an array of texts as long. Its entries may grow
-/// as much as those of a file of `packed` bytes, where the archive was packed again.
+/// Reads the array of vectors of an archive, and the words from its arrays of as many texts, or else from a file next
+/// to it. If the archive itself was compressed, to `packed` bytes, its entries may grow as much as a file of that size.
 ///
 /// # Errors
 /// If there is no such array, or reading was stopped.
@@ -299,13 +299,13 @@ fn write_header(kind: &str, shape: &str, to: &mut dyn Write) -> io::Result<()> {
     writeln!(to, "{text}")
 }
 
-/// Writes the rows as `<f4`.
+/// Writes the rows as an array of the type `<f4`.
 pub(super) fn write_npy(rows: &Matrix<f32>, to: &mut dyn Write) -> io::Result<()> {
     write_header("<f4", &format!("{}, {}", rows.rows(), rows.cols()), to)?;
     write_numbers(rows.flat(), to)
 }
 
-/// Writes texts as `<U12`, with the width of the longest.
+/// Writes texts as an array of a type such as `<U12`, with the width of the longest.
 fn write_texts(texts: &[String], to: &mut dyn Write) -> io::Result<()> {
     let width = texts.iter().map(|text| text.chars().count()).max().unwrap_or_default().max(1);
     write_header(&format!("<U{width}"), &format!("{},", texts.len()), to)?;

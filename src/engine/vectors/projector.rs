@@ -134,7 +134,7 @@ fn of_text(text: &str) -> Result<Vec<Embedding>, Refusal> {
     Ok(found)
 }
 
-/// Returns the path of a file that a config names.
+/// Returns the path of a file that a config names, which must be in the config's folder or below.
 fn beside(folder: &Path, file: &str) -> Result<PathBuf, Refusal> {
     let is_within = Path::new(file).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
     if file.contains("://") {

@@ -16,11 +16,11 @@ use crate::pretrained::texts::plain;
 
 /// Number of bytes that are read from the file at once.
 const WINDOW: usize = 4 << 20;
-/// Longest line, and longest range that a reader may look ahead.
+/// Largest number of bytes of a line, and largest number that a reader may look ahead.
 pub const AHEAD_MAX: usize = 16 << 20;
 pub const GZIP: &[u8] = &[0x1f, 0x8b];
 /// Largest ratio of decompressed to compressed size. Vectors are compressed to between a third and a tenth; a file
-/// above this ratio is made to exhaust the memory.
+/// above this ratio was made to exhaust the memory.
 const GROWTH_MAX: u64 = 200;
 /// Decompressed size up to which any ratio is allowed.
 const GROWN_BYTES_FREE: u64 = 64 << 20;
@@ -38,7 +38,7 @@ pub struct Source {
     /// Number of decompressed bytes before `at`.
     passed: u64,
     is_at_end: bool,
-    /// Error with which the file ended, for example if a compressed file is cut off.
+    /// The error that ended the file early, for example because a compressed file is cut off.
     broken: Option<String>,
 }
 
@@ -68,12 +68,12 @@ impl Source {
         Self::new(Box::new(from), length, false)
     }
 
-    /// Makes a source of bytes that the reader decompresses from `length` bytes.
+    /// Makes a source of decompressed bytes; `length` is their size in the compressed file.
     pub fn packed(from: impl Read + 'static, length: u64) -> Self {
         Self::new(Box::new(from), length, true)
     }
 
-    /// Returns the source, or one that decompresses the file if it begins like gzip.
+    /// Returns the source itself, or one that decompresses the file if the file begins like gzip.
     fn unpacked(mut self, again: impl Fn() -> Result<File, Refusal>) -> Result<Self, Refusal> {
         if !self.peek(GZIP.len())?.starts_with(GZIP) {
             return Ok(self);
@@ -138,7 +138,7 @@ impl Source {
     /// Returns the next line with its end, without using it; empty at the end of the file.
     ///
     /// # Errors
-    /// If the line is longer than [`AHEAD_MAX`], or as for [`Self::peek`].
+    /// If the line is longer than [`AHEAD_MAX`]; see also [`Self::peek`].
     pub fn line(&mut self) -> Result<&[u8], Refusal> {
         let mut searched = 0;
         loop {
@@ -197,7 +197,7 @@ pub enum Archive {
     Unpacked(Shared),
 }
 
-/// Bytes that several readers share.
+/// Bytes in memory that several readers share.
 #[derive(Clone)]
 pub struct Shared(Arc<Vec<u8>>);
 

@@ -13,12 +13,12 @@ use crate::numerics::table::TableRef;
 use crate::numerics::vectors::dot;
 use crate::numerics::{Matrix, parallel};
 
-/// Number of pairs of words whose directions are in double precision at once.
+/// Number of pairs of words that are converted to double precision at once.
 const BLOCK: usize = 4096;
-/// Number of partial sums over all pairs. It does not depend on the number of threads, because another order of
-/// addition gives other last digits.
+/// Number of partial sums over all pairs. It does not depend on the number of threads, because the last digits of a sum
+/// depend on the order of addition.
 const PARTS: usize = 16;
-/// Largest number of numbers in all these sums; wide vectors have fewer partial sums.
+/// Largest number of numbers in all partial sums; for wide vectors there are fewer sums.
 const PRODUCTS_MAX: usize = 1 << 24;
 
 /// Principal components of all rows.
@@ -56,21 +56,21 @@ pub fn mean_cosine(vectors: &Vectors) -> f64 {
             sum.iter_mut().zip(row).for_each(|(sum, x)| *sum += f64::from(*x) / length);
         }
     }
-    // ‖Σ u‖² counts each pair twice, and each row once with itself.
+    // `‖Σ u‖²` counts each pair twice, and each row once with itself.
     let squares: f64 = sum.iter().map(|x| x * x).sum();
     if count > 1.0 { (squares - count) / (count * (count - 1.0)) } else { 0.0 }
 }
 
-/// A word that is among the neighbours of many words.
+/// A word that is a neighbour of many words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hub {
     pub row: usize,
-    /// Number of sampled words that have it among their neighbours.
+    /// Number of sampled words that have this word as a neighbour.
     pub times: usize,
 }
 
-/// Returns the words that are most often among the `nearest` neighbours of `sample` words, which are taken evenly from
-/// all.
+/// Returns the `count` words that are most often one of the `nearest` neighbours of `sample` words, which are spread
+/// evenly over all words.
 pub fn hubs(vectors: &Vectors, sample: usize, nearest: usize, count: usize) -> Vec<Hub> {
     let step = vectors.len().div_ceil(sample.max(1)).max(1);
     let mut times = vec![0_usize; vectors.len()];
@@ -85,12 +85,12 @@ pub fn hubs(vectors: &Vectors, sample: usize, nearest: usize, count: usize) -> V
     hubs
 }
 
-/// Two spaces, the first of which is turned onto the second.
+/// Two spaces, of which the first was turned onto the second.
 #[derive(Clone, Debug)]
 pub struct Compared {
     pub turn: Turn,
-    /// Rows of each shared word in both spaces, with the cosine of the turned vector and the other; smallest cosine
-    /// first.
+    /// Rows of each shared word in both spaces, with the cosine between its turned vector and its other one; smallest
+    /// cosine first.
     pub moved: Vec<(usize, usize, f64)>,
 }
 
@@ -207,17 +207,17 @@ fn of_whole(
     Ok((turn, moved.concat()))
 }
 
-/// Width above which the turn of few words is computed within their span; for narrower ones the products of all
+/// Width above which the turn for few words is computed within their span. For narrower vectors the products of all
 /// dimensions cost next to nothing.
 const SPAN_WIDTH_MIN: usize = 256;
 /// Largest number of words for which the turn is computed within their span.
 const SPAN_WORDS_MAX: usize = 1024;
-/// Largest number of numbers in the directions of these words.
+/// Largest number of numbers in the directions of these words together.
 const SPAN_NUMBERS_MAX: usize = 1 << 24;
 
-/// Computes the turn within the span of n words, which are fewer than the dimensions. With `Pᵀ = A S` and `Qᵀ = B T`,
-/// where `A` and `B` have orthonormal columns, the products are `Pᵀ Q = A (S Tᵀ) Bᵀ`, and only the (n, n) matrix in the
-/// middle is decomposed.
+/// Computes the turn within the span of n words, of which there are fewer than dimensions. With `Pᵀ = A S` and `Qᵀ = B
+/// T`, where `A` and `B` have orthonormal columns, the products are `Pᵀ Q = A (S Tᵀ) Bᵀ`, and only the (n, n) matrix in
+/// the middle is decomposed.
 ///
 /// # Errors
 /// If there are too many words.

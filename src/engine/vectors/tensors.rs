@@ -22,7 +22,7 @@ use crate::pretrained::refusal::{FETCH_AGAIN, Refusal, quoted};
 use crate::pretrained::safetensors::{self, FileHeader, FileTensor, ShardIndex};
 use crate::pretrained::texts::{PIECES, TOKENIZER, text, text_if_there};
 
-/// Endings of the names of word tables; the first that exists is read.
+/// Endings of the names of word tables; the table whose ending comes first is read.
 const TABLES: [&str; 8] = [
     "embeddings",
     "embedding.weight",
@@ -161,7 +161,8 @@ struct StaticParts {
 }
 
 impl StaticParts {
-    /// Names of model2vec's table. In other files, tensors with the names of these parts have another meaning.
+    /// Names of model2vec's table. In a file without such a table, tensors with the names of these parts mean something
+    /// else.
     const TABLES: [&str; 2] = ["embeddings", "embedding.weight"];
     const MAPPING: &str = "mapping";
     const WEIGHTS: &str = "weights";
@@ -252,7 +253,7 @@ fn weights_of(
     all_numbers(file, tensor)
 }
 
-/// Returns the word table among the tensors: by its name, or the only one of two dimensions.
+/// Returns the word table of a file: a tensor with a usual name, or the only one of two dimensions.
 fn table(header: &FileHeader) -> Result<&FileTensor, Refusal> {
     let tables: Vec<&FileTensor> = header.tensors.iter().filter(|tensor| tensor.shape.len() == 2).collect();
     let named = table_name(tables.iter().map(|tensor| &*tensor.name));
@@ -292,7 +293,7 @@ fn names(folder: &Path, builder: &mut Builder<'_>, source: &Source) -> Result<()
         builder.take_entries(rows as u64, json.len(), source)?;
         let pieces = Pieces::parse(&json).map_err(|refusal| refusal.in_file(TOKENIZER))?;
         match pieces.why_not(rows) {
-            // Ids without a piece are named by their number.
+            // Rows whose id has no piece are named by their number.
             None => builder.name_by(label(pieces.names(rows))),
             Some(why) => builder.note(format!("{TOKENIZER} has {why}, so it names no row")),
         }
@@ -371,8 +372,8 @@ impl Pieces {
             .map_err(|error| Refusal::bad_json(&error, "a tokenizer with a vocabulary", FETCH_AGAIN))
     }
 
-    /// Returns the reason why the pieces do not match a table of `rows` rows, if they do not. A table may be longer,
-    /// rounded up, and pieces that were added to a tokenizer later have no rows.
+    /// Returns the reason why the pieces do not match a table of `rows` rows; `None` if they do. A table may be longer,
+    /// because its length was rounded up, and pieces that were added to a tokenizer later have no rows.
     fn why_not(&self, rows: usize) -> Option<String> {
         let ids = self.model.vocab.0.iter().map(|(_, id)| *id);
         let is_added = |id: &u32| self.added_tokens.iter().any(|token| token.id == *id);

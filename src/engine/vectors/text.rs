@@ -15,15 +15,15 @@ use super::{Builder, Column, Format, Place, SNIFFED_BYTES, Table, Vectors, Watch
 use crate::pretrained::load::LoadStopped;
 
 /// Returns whether text follows a header, and not binary numbers: UTF-8 without control characters, or another encoding
-/// in which most letters are ASCII. The bytes of a few numbers may be letters, too: without a line of numbers, a file that
-/// is as long as its binary rows has no text.
+/// in which most letters are ASCII. The bytes of a few numbers may be letters as well, so a file that is as long as its
+/// binary rows is text only if it has a line of numbers.
 pub fn is_text(after_header: &[u8], header: Header) -> bool {
     const LOOKED_AT: usize = 4096;
     let start = &after_header[..after_header.len().min(LOOKED_AT)];
     let is_control = |byte: &u8| *byte < b' ' && !byte.is_ascii_whitespace() || *byte == 0x7f;
     let is_utf_8 = match std::str::from_utf8(start) {
         Ok(_) => true,
-        // The error is a character that the sample cuts in two.
+        // The only error is a character that the end of the sample cuts in two.
         Err(error) => error.error_len().is_none() && start.len() == LOOKED_AT,
     };
     let plain = start.iter().filter(|byte| byte.is_ascii()).count();
@@ -80,7 +80,7 @@ pub(super) fn write(table: &Table<'_>, has_header: bool, to: &mut dyn Write) -> 
     })
 }
 
-/// Appends a separator and the fewest digits that read back as the same number.
+/// Appends a separator and a number with the fewest digits that are read back as the same number.
 fn push_number(line: &mut String, separator: char, x: f32) {
     use std::fmt::Write as _;
 

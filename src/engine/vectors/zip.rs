@@ -27,13 +27,15 @@ impl<'a> NewZip<'a> {
         Self { to, at: 0, directory: Vec::new(), entries: 0 }
     }
 
-    /// Writes an entry. `write` is called twice, because the bytes are counted and summed before they are written.
+    /// Writes an entry. `write` is called twice, because the bytes are counted and their checksum is computed before
+    /// they are written.
     pub fn entry(&mut self, name: &str, write: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
         let mut sum = Sum { crc: Crc::new(), bytes: 0 };
         write(&mut sum)?;
         let name = name.replace(['/', '\\', '\0'], "_");
         let (crc, size, at) = (sum.crc.sum(), small(sum.bytes)?, small(self.at)?);
-        // Version 2.0, the name in UTF-8, not compressed, the first time of the format; the size twice; no extra field.
+        // These fields are: version 2.0, the name in UTF-8, no compression, and the earliest date of the format; then
+        // come the size, twice, and no extra field.
         let mut about = [20_u16, 1 << 11, 0, 0, 0x21].map(u16::to_le_bytes).concat();
         about.extend([crc, size, size].map(u32::to_le_bytes).concat());
         about.extend([name.len() as u16, 0].map(u16::to_le_bytes).concat());
@@ -41,8 +43,8 @@ impl<'a> NewZip<'a> {
         self.to.write_all(&head)?;
         write(self.to)?;
         self.at += head.len() as u64 + u64::from(size);
-        // The directory's entry has the version of the writer before these fields, and a comment, disk and attributes
-        // after.
+        // In the directory, an entry has the version of the writer before these fields, and the comment, disk and
+        // attributes after them.
         let attributes = [0; 10];
         self.directory
             .extend([ENTRY, &20_u16.to_le_bytes(), &about, &attributes, &at.to_le_bytes(), name.as_bytes()].concat());
@@ -60,13 +62,13 @@ impl<'a> NewZip<'a> {
     }
 }
 
-/// Converts an offset to the 32 bits that a zip has for it, or fails.
+/// Converts an offset to the 32 bits that a zip has for it, or fails if it is too large.
 fn small(at: u64) -> io::Result<u32> {
     let most = "a .npz has at most 4 GB; write .npy, safetensors or word2vec";
     u32::try_from(at).ok().filter(|at| *at != ELSEWHERE).ok_or_else(|| io::Error::other(most))
 }
 
-/// The number of bytes written, and their checksum.
+/// A count of the bytes written, with their checksum.
 struct Sum {
     crc: Crc,
     bytes: u64,
@@ -93,12 +95,12 @@ pub(super) struct Entry {
     sum: u32,
     packed: u64,
     size: u64,
-    /// Offset of its own header.
+    /// Offset of the entry's own header.
     at: u64,
 }
 
 impl Entry {
-    /// Returns whether it is a file, and not a folder or something that an operating system adds to files.
+    /// Returns whether the entry is a file, and not a folder or something that an operating system adds.
     pub fn is_file(&self) -> bool {
         let name = self.name.rsplit('/').next().unwrap_or_default();
         !name.is_empty() && !name.starts_with('.') && !self.name.starts_with("__MACOSX/")
@@ -114,7 +116,7 @@ const END: &[u8] = b"PK\x05\x06";
 const ENTRY: &[u8] = b"PK\x01\x02";
 const ENTRY_BYTES: usize = 46;
 const LOCAL_BYTES: usize = 30;
-/// Value of a field whose number is too large for 32 bits.
+/// Value that stands for a number too large for 32 bits, which is then in the extra field.
 const ELSEWHERE: u32 = u32::MAX;
 
 fn u16_at(bytes: &[u8], at: usize) -> Option<usize> {
@@ -125,7 +127,7 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
 }
 
-/// Returns the files of a zip, from the directory at its end.
+/// Returns the entries of a zip, read from the directory at its end.
 pub(super) fn directory(archive: &Archive) -> Result<Vec<Entry>, Refusal> {
     let (mut file, length) = archive.open()?;
     let tail = length.min((END_BYTES + COMMENT_MAX) as u64);
@@ -178,7 +180,7 @@ fn entry(bytes: &[u8]) -> Option<(Option<Entry>, &[u8])> {
     let extra_end = name_end + u16_at(bytes, 30)?;
     let mut large = large_numbers(bytes.get(name_end..extra_end)?);
     let rest = bytes.get(extra_end + u16_at(bytes, 32)?..).filter(|_| bytes.starts_with(ENTRY))?;
-    // Of these three numbers, those that are too large for 32 bits are among the large ones, in this order.
+    // Those of these three numbers that are too large for 32 bits are in the extra fields, in this order.
     let mut number = |small: u32| if small == ELSEWHERE { large.next() } else { Some(small.into()) };
     let (size, packed, at) = (number(size), number(packed), number(at));
     let is_read = flags & 1 == 0 && [0, 8].contains(&method);
@@ -201,7 +203,7 @@ fn large_numbers(mut extra: &[u8]) -> impl Iterator<Item = u64> {
     numbers.as_chunks::<8>().0.iter().map(|eight| u64::from_le_bytes(*eight))
 }
 
-/// Returns the bytes of an entry.
+/// Returns a source of the decompressed bytes of an entry.
 pub(super) fn open(archive: &Archive, entry: &Entry, packed: Option<u64>) -> Result<Source, Refusal> {
     let (mut file, _) = archive.open()?;
     let head = part(&mut file, entry.at, LOCAL_BYTES as u64)?;
@@ -220,7 +222,7 @@ pub(super) fn open(archive: &Archive, entry: &Entry, packed: Option<u64>) -> Res
     })
 }
 
-/// A reader that checks the checksum of the bytes at their end.
+/// A reader that compares the checksum with the expected one once all bytes have been read.
 struct Checked {
     from: Box<dyn Read>,
     crc: Crc,

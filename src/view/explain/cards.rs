@@ -15,26 +15,27 @@ use super::reader::EntryReader;
 use super::rule::{Expr, Number, Rule, Setting};
 use super::walk::Step;
 
-/// A quantity as a page shows it.
+/// The symbol, rules, formulas and sentences of a quantity, as a page stores them.
 #[derive(Serialize)]
 pub struct Card {
     symbol: String,
-    /// Each with the conditions under which it holds, as are the formulas.
+    /// Rules, each with the conditions under which it holds; empty for a quantity of which the page shows only the
+    /// result.
     rules: Vec<(Vec<Test>, Expr)>,
-    /// Places in the page's list of formulas.
+    /// Indices in the page's list of formulas, each with the conditions under which the formula holds.
     formulas: Vec<(Vec<Test>, usize)>,
     #[serde(flatten)]
     telling: Telling,
 }
 
-/// The quantities of which a page shows all of the card, with the steps of the walk to which they belong.
+/// The quantities whose whole card a page shows, with the steps of the walk to which they belong.
 pub const WHOLE: [(Quantity, Step); 4] = [
     (Quantity::Product, Step::Score),
     (Quantity::Score, Step::Scale),
     (Quantity::Weight, Step::Softmax),
     (Quantity::TermLength, Step::Output),
 ];
-/// The quantities of which a page says the result, with their steps.
+/// The quantities whose result a page states, with the steps of the walk to which they belong.
 pub const RESULTS: [(Quantity, Step); 7] = [
     (Quantity::Query, Step::Project),
     (Quantity::Product, Step::Score),
@@ -54,13 +55,15 @@ struct Settings {
 }
 
 impl EntryReader<'_> {
-    /// Returns the cards of a head by quantity, and adds their formulas to those of the page.
+    /// Returns the cards of a head by quantity, and adds their formulas to those of the page; `None` if the head has no
+    /// rule for one of the quantities.
     pub fn cards(&self, head: usize, formulas: &mut Vec<String>) -> Option<BTreeMap<String, Card>> {
         let mut cards = BTreeMap::new();
         for (quantity, _) in WHOLE {
             let mut rules = self.rules_of(quantity, head)?;
             let formulas = rules.iter().map(|(when, rule)| (when.clone(), place(rule.formula(), formulas))).collect();
-            // Settings are numbers of an expression: those rules differ only in their formulas.
+            // Except for the weights, settings are numbers in the expression: the rules differ only in their formulas,
+            // so the first one is enough.
             if quantity != Quantity::Weight {
                 rules.truncate(1);
                 rules[0].0.clear();
@@ -116,7 +119,8 @@ impl EntryReader<'_> {
         Some(vec![of(false)?, of(true)?])
     }
 
-    /// Returns the model with changes by which each setting either counts in a formula or is left out of it.
+    /// Returns the model with other changes than the learner's, so that formulas contain exactly the settings that are
+    /// `true`.
     fn model_with(&self, head: usize, settings: Settings) -> ModelSnapshot {
         let mut heads = vec![HeadMode::Live; self.model.architecture.heads()];
         if settings.has_gain {
@@ -128,18 +132,18 @@ impl EntryReader<'_> {
     }
 }
 
-/// Returns all choices of three settings, with that first in which none counts.
+/// Returns all combinations of three yes-or-no settings, beginning with the one in which all are `false`.
 fn choices() -> impl Iterator<Item = (bool, bool, bool)> {
     (0..8).map(|bits: usize| (bits & 1 != 0, bits & 2 != 0, bits & 4 != 0))
 }
 
-/// Tests whether a setting counts.
+/// Returns the test that a setting differs from 1, or the test that it equals 1 if it does not count.
 fn unless_equal(setting: Expr, counts: bool) -> Test {
     let is_neutral = Test::Equal(setting, 1.0);
     if counts { is_neutral.negated() } else { is_neutral }
 }
 
-/// Returns the place of a formula among all, to which it is added if it is new.
+/// Returns the index of a formula in `all`, after adding it if it is new.
 fn place(formula: String, all: &mut Vec<String>) -> usize {
     let known = all.iter().position(|known| *known == formula);
     known.unwrap_or_else(|| {
@@ -148,7 +152,7 @@ fn place(formula: String, all: &mut Vec<String>) -> usize {
     })
 }
 
-/// Returns the name by which a page finds a quantity.
+/// Returns the key of a quantity in the cards of a page.
 pub fn key(quantity: Quantity) -> String {
     format!("{quantity:?}")
 }

@@ -9,11 +9,11 @@ use super::lines::exact;
 use super::reader::EntryReader;
 use super::rule::{Bound, Expr, Over};
 
-/// The sentences on an entry.
+/// The sentences about an entry, in the order in which they are shown.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Telling {
     pub happens: Vec<Clause>,
-    /// Its outcome in one line, without a full stop.
+    /// The result, in one line without a full stop.
     pub result: Vec<Clause>,
     /// Sentences on what is special about this entry.
     pub notes: Vec<Clause>,
@@ -22,16 +22,17 @@ pub struct Telling {
 /// A sentence, or a part of one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Clause {
-    /// All of these must hold.
+    /// The conditions, all of which must hold for the clause to be used.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     when: Vec<Test>,
-    /// A name in braces stands for a slot, or else for a word such as `{query}`.
+    /// The text, in which a name in braces stands for one of the slots, or else for a word of the sentence such as
+    /// `{query}`.
     text: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     slots: Vec<(&'static str, Slot)>,
 }
 
-/// A condition.
+/// A condition of a clause or a rule.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Test {
@@ -41,7 +42,7 @@ pub enum Test {
     Not(Box<Test>),
 }
 
-/// A fact that no number says: how the learner changed a head, or what is known of a word.
+/// A fact that is not a comparison of numbers: how the learner changed a head, or what is known about a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Fact {
@@ -49,16 +50,16 @@ pub enum Fact {
     Hidden,
     /// The learner removed the edge from the query to the key.
     Removed,
-    /// The learner removed an edge of the query.
+    /// The learner removed at least one edge of the query.
     LacksEdges,
     Uniform,
     Mean,
     Frozen,
     /// The weights are a softmax, and the query sees no key.
     SeesNothing,
-    /// The model's answer at the word may be told.
+    /// The model gives an answer at the word, and the lesson allows showing it.
     Answers,
-    /// The nearest words are known, before attention and after it.
+    /// The words nearest to the vector are known, both before and after attention.
     Neighbours,
     NearBefore,
     NearNow,
@@ -67,7 +68,7 @@ pub enum Fact {
     OwnNearest,
 }
 
-/// The content of a slot.
+/// The content that replaces a name in the text of a clause.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Slot {
@@ -75,7 +76,7 @@ pub enum Slot {
     Rounded(Expr),
     /// A number with all its digits.
     Exact(Expr),
-    /// Instances of a fold, the largest first.
+    /// The largest instances of a fold, each described by a clause.
     Largest(Box<Largest>),
 }
 
@@ -86,7 +87,7 @@ pub struct Largest {
     pub most: usize,
     pub each: Clause,
     pub between: &'static str,
-    /// Text that follows if there are more instances.
+    /// The text that follows if there are more than `most` instances.
     pub rest: &'static str,
 }
 
@@ -112,7 +113,7 @@ impl Clause {
         self
     }
 
-    /// Ends a part of a sentence with a full stop.
+    /// Adds a full stop at the end.
     #[must_use]
     pub fn ended(mut self) -> Self {
         self.text.push('.');
@@ -134,13 +135,14 @@ impl From<Fact> for Test {
 }
 
 impl EntryReader<'_> {
-    /// Returns the clauses that hold of a head's entry, with their slots filled; a clause that lacks a number is left out.
+    /// Returns the clauses whose conditions hold for an entry of a head, with their slots filled; a clause is left out
+    /// if one of its numbers is missing.
     pub fn spoken(&self, clauses: &[Clause], head: usize, bound: &Bound) -> Vec<String> {
         let holds = clauses.iter().filter(|clause| self.hold(&clause.when, head, bound));
         holds.filter_map(|clause| self.filled_clause(clause, head, bound)).collect()
     }
 
-    /// Returns whether all of these hold.
+    /// Returns whether all of the tests hold.
     pub fn hold(&self, tests: &[Test], head: usize, bound: &Bound) -> bool {
         tests.iter().all(|test| match test {
             Test::Fact(fact) => self.is_fact(*fact, head, bound),
@@ -150,7 +152,7 @@ impl EntryReader<'_> {
         })
     }
 
-    /// Fills the slots in one go, so that a word of the lesson with a brace in it is no slot.
+    /// Fills all slots in one pass, so that a brace in a word of the lesson is not read as a slot.
     fn filled_clause(&self, Clause { text, slots, .. }: &Clause, head: usize, bound: &Bound) -> Option<String> {
         let mut parts = text.split('{');
         let mut filled = parts.next()?.to_owned();
@@ -182,7 +184,7 @@ impl EntryReader<'_> {
     }
 }
 
-/// Writes a number within a sentence.
+/// Writes a number with three decimals, for use in a sentence.
 pub fn rounded(x: f64) -> String {
     format!("{x:.3}").replace('-', "−")
 }

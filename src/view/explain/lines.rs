@@ -15,7 +15,7 @@ pub struct Operand {
     /// Short name, such as `q[3]`.
     pub label: String,
     pub value: f32,
-    /// The entry that it is, which has a card too; `None` of a constant.
+    /// The entry that the number is, which has a card of its own; `None` for a constant.
     pub entry: Option<Entry>,
 }
 
@@ -24,7 +24,7 @@ pub struct Operand {
 pub enum LinePiece {
     Text(String),
     Number(Operand),
-    /// The value of a line of several numbers, with its share of the largest line's.
+    /// The value of a line with several numbers, and its ratio to the largest line's magnitude.
     Product {
         value: f64,
         share: f64,
@@ -37,23 +37,23 @@ pub type Line = Vec<LinePiece>;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lines {
     pub lines: Vec<Line>,
-    /// The number of terms that have no line, and their sum if the formula is a sum.
+    /// The number of terms or instances that have no line.
     pub more: usize,
     pub rest: Option<f64>,
 }
 
-/// A rule with its numbers in.
+/// A rule with its numbers, ready to be written as lines.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Worked {
-    /// In double precision; `None` of a number that is given.
+    /// The result in double precision; `None` if the number is given, or if one of its operands is missing.
     pub value: Option<f64>,
-    /// The entry that counts most in it.
+    /// The entry that contributes most to the result.
     pub leads_to: Option<Entry>,
-    /// Other values of a given number.
+    /// Lines with other values of a given number, such as its value before training.
     beside: Vec<Line>,
-    /// The terms of the sum that the rule is, or the rule itself; the largest first.
+    /// The terms of a sum, the largest first; a rule that is not a sum is a single term.
     terms: Vec<Term>,
-    /// The parts of the first total among their numbers.
+    /// The parts of the first fold that the terms show as one number.
     total: Option<Total>,
 }
 
@@ -68,7 +68,7 @@ struct Term {
 struct Total {
     heading: String,
     lines: Vec<Line>,
-    /// Numbers that have no line.
+    /// The number of instances that have no line.
     more: usize,
 }
 
@@ -82,7 +82,8 @@ pub fn exact(value: f32) -> String {
 }
 
 impl Worked {
-    /// Returns the formula with its numbers in, of its terms only the `most` largest.
+    /// Returns the lines of the formula with its numbers: only the `most` largest terms, and as many parts of the
+    /// total.
     pub fn lines(&self, most: usize) -> Lines {
         let largest = self.terms.iter().fold(f64::MIN_POSITIVE, |most, term| most.max(term.value.abs()));
         let mut lines = self.beside.clone();
@@ -103,7 +104,7 @@ impl Worked {
         Lines { lines, more, rest }
     }
 
-    /// Writes the lines as text.
+    /// Writes the lines as text, with the number of omitted terms at the end.
     pub fn text(&self, most: usize) -> String {
         let Lines { lines, more, .. } = self.lines(most);
         let piece = |piece: &LinePiece| match piece {
@@ -121,7 +122,8 @@ impl Worked {
 }
 
 impl EntryReader<'_> {
-    /// Returns the numbers of a rule. A rule that lacks one of them has none: its result is shown as given.
+    /// Returns a rule with its numbers. If one of them is missing, the result is empty, and the entry is shown like a
+    /// given number.
     pub fn worked(&self, rule: &Rule) -> Worked {
         let Rule { expression, bound, .. } = rule;
         if let Expr::Given(beside) = expression {
@@ -159,7 +161,7 @@ impl EntryReader<'_> {
     }
 }
 
-/// Collects the terms of a sum, and those of the sums within it.
+/// Collects the terms of a sum and of the sums within it; terms that are neutral are left out.
 fn terms_of<'e>(expression: &'e Expr, bound: &Bound, to: &mut Vec<(&'e Expr, Bound)>) {
     match expression {
         Expr::Sum(terms) => {
@@ -173,7 +175,7 @@ fn terms_of<'e>(expression: &'e Expr, bound: &Bound, to: &mut Vec<(&'e Expr, Bou
     }
 }
 
-/// Returns whether a divisor is written as more than one number.
+/// Returns whether a divisor is written with more than one number, and so needs brackets.
 fn has_several(divisor: &Expr) -> bool {
     match divisor.unnamed() {
         Expr::Product(factors) => factors.iter().filter(|factor| !factor.is_neutral()).count() > 1,
@@ -186,13 +188,13 @@ fn operand_of(number: &Number) -> Operand {
     Operand { label: number.label.clone(), value: number.value as f32, entry: number.entry }
 }
 
-/// Writes expressions with their numbers in.
+/// A writer of expressions with their numbers.
 struct Writer<'a, 'e> {
     reader: &'a EntryReader<'a>,
     line: Line,
-    /// The first fold that was written as one number.
+    /// The first fold that was written as one number, whose parts are listed below the terms.
     total: Option<(&'e Over, Bound)>,
-    /// Within a total, sums are written by their largest terms.
+    /// Whether the parts of a total are being written: sums within them are shortened to their largest terms.
     is_in_total: bool,
 }
 
@@ -205,7 +207,7 @@ impl<'e> Writer<'_, 'e> {
         }
     }
 
-    /// Ends a line. Its texts need no blanks at their ends, because numbers are set apart from them.
+    /// Takes the current line. Its texts lose the blanks at their ends, because numbers are set apart from them.
     fn end_line(&mut self) -> Line {
         let mut line = take(&mut self.line);
         for piece in &mut line {
@@ -300,7 +302,7 @@ impl<'e> Writer<'_, 'e> {
         Some(())
     }
 
-    /// Writes a sum by its largest terms and the sum of the others.
+    /// Writes the three largest terms of a sum, and the sum of the others.
     fn largest_terms(&mut self, sum: &'e Expr, bound: &Bound) -> Option<()> {
         const NAMED: usize = 3;
         let mut terms = Vec::new();
@@ -339,7 +341,7 @@ impl<'e> Writer<'_, 'e> {
         Some(())
     }
 
-    /// Lists the parts of a total.
+    /// Lists the largest parts of a total, under a heading that names the fold.
     fn total_of(&mut self, over: &'e Over, bound: &Bound) -> Option<Total> {
         let heading = match over.fold {
             Fold::Mean | Fold::Deviation(NormForm { kind: NormKind::Layer, .. }) => {
@@ -371,7 +373,7 @@ fn sign_of(fold: Fold) -> &'static str {
     }
 }
 
-/// Returns places in the order of their values, the largest in size first.
+/// Returns the indices below `count`, ordered by the magnitude of their values, the largest first.
 pub(super) fn by_size(count: usize, value: impl Fn(usize) -> f64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
     order.sort_by(|a, b| value(*b).abs().total_cmp(&value(*a).abs()));

@@ -51,23 +51,23 @@ models!(of(snapshot): walk::RouteModel);
 models!(of(snapshot, choice): Explanation => Entry, Provenance => Entry, walk::WalkModel => walk::Focus);
 models!(of(snapshot, choice): result::StageResult => (result::Moment, usize, bool));
 
-/// How a number comes about.
+/// An explanation of how a number is computed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
     pub entry: Entry,
     pub value: f32,
-    /// Its meaning in a few words.
+    /// The meaning in a few words, such as "entry 3 of the contextual vector of …".
     pub meaning: String,
     /// The formula, in LaTeX.
     pub symbols: String,
-    /// The formula with its numbers in.
+    /// The rule with its numbers.
     pub worked: Worked,
     /// Sentences on the step, and on anything special about this number, such as a change by the learner.
     pub sentences: Vec<String>,
 }
 
 impl Explanation {
-    /// Explains an entry; `None` if the snapshot has no such entry.
+    /// Explains an entry; `None` if there is no model, or if the snapshot has no such entry.
     pub fn of(snapshot: &Snapshot, entry: Entry) -> Option<Self> {
         EntryReader::of(snapshot)?.explain(entry)
     }
@@ -88,18 +88,19 @@ impl EntryReader<'_> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Provenance {
     pub explanation: Explanation,
-    /// Its name with words: `A₁["apple₁", "phone"]`.
+    /// The name with words as indices: `A₁["apple₁", "phone"]`.
     pub name: String,
-    /// Its name in code, with numbers: `A[0, 0, 4]`.
+    /// The name in code, with numbers as indices: `A[0, 0, 4]`; empty if code cells cannot read the entry.
     pub place: String,
-    /// The way back: from each number to the one that counts most in it, as far as it goes.
+    /// The way back: at each step the entry that contributes most to the one before, with its symbol.
     pub way: Vec<(Entry, String)>,
-    /// Neighbouring entries: the other axes of a point.
+    /// The coordinates of the same point on the other axes, with the names of the axes; empty for an entry that is no
+    /// coordinate.
     pub beside: Vec<(Entry, String)>,
 }
 
 impl Provenance {
-    /// Explains an entry; `None` if the snapshot has no such entry.
+    /// Explains an entry; `None` if there is no model, or if the snapshot has no such entry.
     pub fn of(snapshot: &Snapshot, entry: Entry) -> Option<Self> {
         let reader = EntryReader::of(snapshot)?;
         let explanation = reader.explain(entry)?;
@@ -115,7 +116,7 @@ impl Provenance {
     }
 }
 
-/// Follows the way back from a number: the entry that counts most in it, and so on.
+/// Follows the way back from a number, for at most 40 steps: at each step to the entry that contributes most.
 fn trace_back(reader: &EntryReader, worked: &Worked) -> Vec<(Entry, String)> {
     const STEPS_MAX: usize = 40;
     let mut way = Vec::new();

@@ -15,7 +15,7 @@ use super::reader::{EntryReader, part_index, part_name};
 use crate::view_model::labels::strongest;
 use crate::view_model::{Model, quoted};
 
-/// The words and heads that one arrow stands for.
+/// The words and heads that each arrow of a path stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArrowParts {
     /// A word, through all heads.
@@ -36,20 +36,20 @@ impl ArrowParts {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct PathArrow {
-    /// Such as `phone`, `head 1`, `phone in head 1`, `b_O` or `rescaled by the norm`.
+    /// The name beside the arrow, such as `phone`, `head 1`, `phone in head 1`, `b_O` or `rescaled by the norm`.
     pub label: String,
-    /// The term that it stands for, if no head adds it.
+    /// The term that the arrow stands for, if no head adds it.
     pub part: Option<BlockPart>,
-    /// Counted over all blocks.
+    /// The head, counted over all blocks; `None` if the arrow stands for no single head.
     pub head: Option<usize>,
-    /// The head's place in its layer: its hue.
+    /// The number of the head within its layer, which determines its hue.
     pub own: Option<usize>,
     pub key: Option<usize>,
-    /// `α`, of a word in a head.
+    /// The attention weight `α`, if the arrow stands for one word in one head.
     pub weight: Option<f32>,
-    /// In the true space.
+    /// The length of the whole vector, not of its projection.
     pub length: f32,
-    /// The entry that explains the length; `None` of an arrow that only the picture has.
+    /// The entry that explains the length; `None` for an arrow that only the picture has.
     pub entry: Option<Entry>,
     pub from: Point,
     pub to: Point,
@@ -59,31 +59,32 @@ pub struct PathArrow {
 pub struct PathModel {
     pub query: usize,
     pub by: ArrowParts,
-    /// Tip to tail: the change of the word itself by a norm, then what is added, the longest first, then `b_O` and what
-    /// the rest of the layer adds.
+    /// The arrows, each beginning at the end of the one before: the change of the word itself by a norm, then what
+    /// words and heads add, the longest first, then `b_O` and what the rest of the layer adds.
     pub arrows: Vec<PathArrow>,
     pub from: Point,
-    /// The end of the last arrow, except for rounding.
+    /// The point of the token after the block: the end of the last arrow, except for rounding.
     pub to: Point,
-    /// The reason why it moved, in a sentence with the numbers.
+    /// The explanation of the move, in sentences with the shares of words.
     pub why: String,
 }
 
 impl PathArrow {
-    /// Creates an arrow from the origin without anything that it stands for.
+    /// Creates an arrow from the origin that stands for no word, head or term.
     fn plain(label: String, to: Point) -> Self {
         let (part, head, own, key, weight, entry) = (None, None, None, None, None, None);
         Self { label, part, head, own, key, weight, length: 0.0, entry, from: [0.0; 3], to }
     }
 }
 
-/// The most words that the sentence names.
+/// The largest number of words that the explanation names.
 const NAMED: usize = 3;
-/// The least share of the move that the sentence mentions.
+/// The least share of the move, in magnitude, that the explanation mentions.
 const SHARE_MIN: f32 = 0.01;
 
 impl Model for PathModel {
-    /// The query, the head, and what the arrows stand for if the learner chose that.
+    /// The query, the head, and the learner's choice of what each arrow stands for; `None` for the default of the
+    /// head's layer.
     type Choice = (usize, usize, Option<ArrowParts>);
 
     fn make(snapshot: &Arc<Snapshot>, (query, head, by): &Self::Choice, _: Option<&Self>) -> Option<Self> {
@@ -94,7 +95,8 @@ impl Model for PathModel {
 }
 
 impl PathModel {
-    /// Builds the path of a token in the block of a head; `None` if there is no model, head or token.
+    /// Builds the path of a token through the block that contains a head; `None` if there is no model, or no such head
+    /// or token.
     pub fn of(snapshot: &Snapshot, query: usize, head: usize, by: ArrowParts) -> Option<Self> {
         let reader = EntryReader::of(snapshot)?;
         let model = reader.model;
@@ -117,7 +119,7 @@ impl PathModel {
         Some(Self { query, by, arrows, from, to: moves.end(query), why: writer.why() })
     }
 
-    /// Builds the path of the words in one head: the head's mix, through `W_O`.
+    /// Builds the part of a path that one head adds: an arrow for each word, of its weighted value after `W_O`.
     pub fn of_mix(snapshot: &Snapshot, query: usize, head: usize) -> Option<Self> {
         let whole = Self::of(snapshot, query, head, ArrowParts::Both)?;
         let of_head = whole.arrows.into_iter().filter(|arrow| arrow.head == Some(head)).collect();
@@ -142,14 +144,14 @@ struct Writer<'a> {
     moves: &'a Moves,
     block: usize,
     query: usize,
-    /// Any head of the block, whose labels are those of all.
+    /// A head of the block; all heads of a block have the same labels of words.
     head: usize,
-    /// The first head of the block, counted over all.
+    /// The number of the block's first head, counted over all blocks.
     first_head: usize,
 }
 
 impl Writer<'_> {
-    /// Creates an arrow from the origin, of an entry's length.
+    /// Creates an arrow from the origin, whose length is the value of an entry, or 0 if there is none.
     fn arrow(&self, label: String, entry: Entry, to: Point) -> PathArrow {
         let length = self.reader.value(entry).unwrap_or_default();
         PathArrow { entry: Some(entry), length, ..PathArrow::plain(label, to) }
@@ -158,7 +160,7 @@ impl Writer<'_> {
     fn arrows(&self, by: ArrowParts) -> Vec<PathArrow> {
         let (heads, keys) = (self.moves.heads(), self.moves.keys());
         match by {
-            // What each key adds was not recorded.
+            // A recording may lack what each key adds.
             _ if heads == 0 => Vec::new(),
             ArrowParts::Word => (0..keys).map(|key| self.of_word(key)).collect(),
             ArrowParts::Head => (0..heads).map(|own| self.of_head(own)).collect(),
@@ -203,7 +205,7 @@ impl Writer<'_> {
         self.reader.sentence.activations.blocks[self.block].heads[own].weights.get(self.query, key)
     }
 
-    /// Builds the arrow of a part; `None` if it has no length.
+    /// Builds the arrow of a term that no head adds; `None` if its length is 0.
     fn part(&self, moves: &PartMoves) -> Option<PathArrow> {
         let label = part_name(moves.part, self.reader.norms_after(self.block)).to_owned();
         let entry = Quantity::PartLength.of_block(self.block, [part_index(moves.part), self.query]);
@@ -211,8 +213,8 @@ impl Writer<'_> {
         (arrow.length > 0.0).then_some(PathArrow { part: Some(moves.part), ..arrow })
     }
 
-    /// Builds the arrow of the norm through which the picture is drawn, which shrinks the word's own vector as the whole
-    /// grows.
+    /// Builds the arrow of the last norm, through which the picture is drawn: the norm rescales the token's own vector.
+    /// `None` if the picture is drawn without it.
     fn seen_through(&self) -> Option<PathArrow> {
         let rescaled = self.moves.rescaled.as_ref()?;
         let label = "rescaled by the last norm".to_owned();
@@ -230,7 +232,7 @@ impl Writer<'_> {
         let shares = self.moves.word_shares.row(self.query);
         let order = by_size(shares.len(), |key| shares[key].into());
         let keys = self.reader.labels.keys(self.head);
-        // Less than half a percent is none, on either side.
+        // Adding 0.0 turns −0 into 0, so that a share below half a percent has no minus sign.
         let percent = |share: f32| format!("{:.0} %", (share * 100.0).round() + 0.0).replace('-', "−");
         let named = order.iter().take(NAMED).filter(|key| shares[**key].abs() >= SHARE_MIN);
         let mut shared: Vec<String> = named
@@ -241,7 +243,7 @@ impl Writer<'_> {
             })
             .collect();
         let rest: f32 = order.iter().skip(shared.len()).map(|key| shares[*key]).sum();
-        // Of a recording, the terms of words may not be known.
+        // A recording may lack the terms of words.
         if keys.len() > shared.len() && self.moves.heads() > 0 {
             shared.push(format!("the other words {}", percent(rest)));
         }

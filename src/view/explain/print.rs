@@ -6,14 +6,14 @@ use attune_engine::quantity::{Quantity, latex};
 
 use super::rule::{Expr, Fold, Function, Over, Place, Rule};
 
-/// Joins formulas that belong to each other.
+/// The separator between formulas that are shown together.
 pub const AND: &str = ", \\quad ";
 
-/// Letters that count the entries of a vector: left out of an equation of whole vectors.
+/// The letters that index the entries of a vector, which an equation of whole vectors leaves out.
 const DIMENSIONS: &str = "cdefu";
 
 impl Rule {
-    /// Writes its equation, then those of the symbols in it that need one.
+    /// Writes the equation of the rule, followed by the definitions of its symbols.
     pub fn formula(&self) -> String {
         let mut formulas = vec![self.equation()];
         define(&self.expression, &mut formulas);
@@ -26,7 +26,7 @@ impl Rule {
     }
 }
 
-/// Adds the definitions of an expression's symbols, each once.
+/// Adds the definitions of an expression's symbols, unless they are already in the list.
 fn define(expression: &Expr, to: &mut Vec<String>) {
     if let Expr::Named(named) = expression
         && !named.definition.is_empty()
@@ -37,7 +37,7 @@ fn define(expression: &Expr, to: &mut Vec<String>) {
     expression.parts().iter().for_each(|part| define(part, to));
 }
 
-/// Writes an operator before what it is applied to.
+/// Writes an operator's name with its argument in brackets.
 pub fn call(operator: &str, argument: &str) -> String {
     format!("\\operatorname{{{operator}}}({argument})")
 }
@@ -47,7 +47,7 @@ pub fn print(expression: &Expr) -> String {
     print_with("", expression)
 }
 
-/// Writes an expression with these letters of dimensions in it.
+/// Writes an expression in LaTeX. Letters of dimensions are left out, except for those in `shown`.
 pub fn print_with(shown: &str, expression: &Expr) -> String {
     let inner = |of: &Expr| print_with(shown, of);
     match expression {
@@ -71,7 +71,7 @@ pub fn print_with(shown: &str, expression: &Expr) -> String {
     }
 }
 
-/// Writes an entry of a vector, or the vector.
+/// Writes an entry of a vector if the letter is shown, or else the vector.
 fn entry_of(latex: &str, letter: char, shown: &str) -> String {
     if shown.contains(letter) { format!("{latex}_{letter}") } else { latex.to_owned() }
 }
@@ -100,14 +100,15 @@ fn symbol(place: &Place, shown: &str) -> String {
     format!("{}{below}{head}", letter_of(place.first.quantity))
 }
 
-/// Returns the letter of a quantity, as its entries are called within a formula.
+/// Returns the symbol of a quantity without its indices.
 fn letter_of(quantity: Quantity) -> String {
     let definition = quantity.definition();
     let short = definition.short.unwrap_or(definition.symbol);
     short.split(['[', '(']).next().unwrap_or(short).replace('α', "\\alpha")
 }
 
-/// Numerals come first in a product, then symbols without indices, entries, fractions, functions and roots.
+/// Returns the position of a factor in a product: numerals come first, then symbols without indices, entries,
+/// fractions, functions and roots.
 fn rank(factor: &Expr) -> usize {
     match factor {
         Expr::Number(number) if number.latex.starts_with(|first: char| first.is_ascii_digit()) => 0,
@@ -176,7 +177,8 @@ fn folded(over: &Over, shown: &str) -> String {
     }
 }
 
-/// Writes the dot product of two vectors, each of which the letter counts along, behind the factors that it does not count.
+/// Writes a sum of products as the dot product of two vectors that `over` indexes, after the other factors; `None` if
+/// it is not one of exactly two vectors.
 fn dot(over: &Over, shown: &str) -> Option<String> {
     let Expr::Product(factors) = &*over.of else { return None };
     let is_along = |factor: &&Expr| match factor {

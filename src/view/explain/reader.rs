@@ -29,7 +29,7 @@ pub fn memory_of(architecture: &Architecture) -> Option<(Quantity, usize)> {
     Some((memory, block))
 }
 
-/// Access to the numbers of a snapshot, and to their names.
+/// A reader of the numbers in a snapshot, and of their names.
 pub struct EntryReader<'a> {
     pub snapshot: &'a Snapshot,
     pub space: &'a StaticSpace,
@@ -40,10 +40,10 @@ pub struct EntryReader<'a> {
     vectors: RefCell<HashMap<Entry, Vec<f32>>>,
 }
 
-/// The most vectors that a reader keeps.
+/// The number of vectors that a reader keeps before it forgets all of them.
 const VECTORS_MAX: usize = 4096;
 
-/// A head, with its part of the snapshot.
+/// A head, with the parts of the snapshot that belong to it.
 pub struct HeadParts<'a> {
     pub block: usize,
     pub own: usize,
@@ -66,7 +66,7 @@ impl<'a> EntryReader<'a> {
         })
     }
 
-    /// Reads the same sentence with another state of the model, such as other changes by the learner.
+    /// Creates a reader of the same snapshot with another state of the model, such as other changes by the learner.
     pub(super) fn with_model<'m>(&self, model: &'m ModelSnapshot) -> EntryReader<'m>
     where
         'a: 'm,
@@ -75,7 +75,7 @@ impl<'a> EntryReader<'a> {
         EntryReader { snapshot: self.snapshot, space: self.space, model, sentence, labels, vectors: RefCell::default() }
     }
 
-    /// Returns the number of an entry, or `None` if there is no such entry.
+    /// Returns the number of an entry; `None` if there is no such entry, or if a recording lacks it.
     pub fn value(&self, entry: Entry) -> Option<f32> {
         use Quantity::*;
         let Entry { quantity, owner, index: [i, j, k] } = entry;
@@ -120,7 +120,7 @@ impl<'a> EntryReader<'a> {
             Coordinate => match owner.point().filter(|_| i < AXES)? {
                 StagePoint::Word(word) => at(&self.space.points, word, i)?,
                 StagePoint::Static(token) => at(&self.sentence.start, token, i)?,
-                // Words of the sentence rest while its source is worked through.
+                // Words of the sentence do not move while its source is processed.
                 StagePoint::After(token, block) if self.is_of_source(block) => at(&self.sentence.start, token, i)?,
                 StagePoint::After(token, block) => {
                     let moves = self.sentence.moves.get(block)?;
@@ -130,7 +130,7 @@ impl<'a> EntryReader<'a> {
             },
             Cosine => self.neighbour(owner.point()?, i)?.0,
             Distance => self.neighbour(owner.point()?, i)?.1,
-            // A quantity that no pass stores is what its rule computes.
+            // A quantity that is not stored is computed by its rule.
             _ => self.evaluated(&self.rule_of(entry)?)? as f32,
         })
     }
@@ -145,7 +145,7 @@ impl<'a> EntryReader<'a> {
         self.model.recorded.as_ref().is_none_or(|pass| pass.has(quantity, block))
     }
 
-    /// Returns one entry of a vector that is computed as a whole.
+    /// Returns the entry `dim` of a vector that is computed as a whole, and keeps the vector.
     fn of_vector(&self, entry: Entry, dim: usize) -> Option<f32> {
         let whole = Entry { index: [entry.index[0], entry.index[1], 0], ..entry };
         if let Some(vector) = self.vectors.borrow().get(&whole) {
@@ -161,7 +161,7 @@ impl<'a> EntryReader<'a> {
         number
     }
 
-    /// Computes the vector of a term of a block's output.
+    /// Computes the whole vector of a term, an arrow or a part of a block's output.
     fn vector(&self, entry: Entry) -> Option<Vec<f32>> {
         let Entry { quantity, owner, index: [i, j, _] } = entry;
         let number = owner.number();
@@ -178,12 +178,13 @@ impl<'a> EntryReader<'a> {
         }
     }
 
-    /// Returns all entries of a quantity that is stored as a matrix, if the snapshot has them.
+    /// Returns the matrix of a quantity, or `None` if the snapshot stores none for it.
     pub fn matrix(&self, quantity: Quantity, owner: Owner) -> Option<&'a Matrix<f32>> {
         self.stored(quantity, owner).flatten()
     }
 
-    /// Returns the same, or `None` of a quantity that is stored in another way, or not at all.
+    /// Returns the matrix of a quantity. The outer `None` means that the quantity is not stored as a matrix, the inner
+    /// one that the snapshot lacks it.
     fn stored(&self, quantity: Quantity, owner: Owner) -> Option<Option<&'a Matrix<f32>>> {
         use Quantity::*;
         let number = owner.number();
@@ -215,7 +216,8 @@ impl<'a> EntryReader<'a> {
         Some(Lens::see_through(lens.as_ref(), row).row(0).to_vec())
     }
 
-    /// Returns the cosine and the distance of a word that is among the neighbours of a point.
+    /// Returns the cosine and the distance between a point and a word, which must be among the point's known neighbours
+    /// unless the point lies between layers.
     fn neighbour(&self, of: StagePoint, word: usize) -> Option<(f32, f32)> {
         let Neighbours { by_cosine, by_distance } = match of {
             StagePoint::Word(_) => return None,
@@ -230,7 +232,7 @@ impl<'a> EntryReader<'a> {
         Some((found.cosine, found.distance))
     }
 
-    /// Returns the distances that read a column of a tensor `B`.
+    /// Returns the distances between words that use a column of a distance-bias tensor `B`.
     pub fn distances_of(&self, tensor: TensorId, col: usize, cols: usize) -> ColumnDistances {
         let block = self.model.architecture.numbered_blocks().nth(tensor.block);
         ColumnDistances::of(block.and_then(|(_, block)| block.attention.distances), col, cols)
@@ -260,18 +262,18 @@ impl<'a> EntryReader<'a> {
         })
     }
 
-    /// Returns whether a head adds nothing, whatever its weights are.
+    /// Returns whether the learner has turned a head off, so that it adds nothing.
     pub fn is_off(&self, head: usize) -> bool {
         self.head(head).is_some_and(|parts| parts.mode.gain() == 0.0)
     }
 
-    /// Returns whether the learner removed an edge of a query in a head.
+    /// Returns whether the learner has removed at least one edge of a query in a head.
     pub fn has_removed_edge(&self, head: usize, query: usize) -> bool {
         self.model.interventions.edges.iter().any(|edge| (edge.head, edge.query) == (head, query))
     }
 
-    /// Returns a term of a block's output that no head adds, by its place in the list of all; `None` if the block has no
-    /// such term.
+    /// Returns a term of a block's output that no head adds, given its index in [`BlockPart::ALL`]; `None` if the block
+    /// has no such term.
     pub fn part(&self, block: usize, index: usize) -> Option<BlockPart> {
         let part = *BlockPart::ALL.get(index)?;
         self.sentence.contributions.get(block)?.parts().contains(&part).then_some(part)
@@ -286,7 +288,7 @@ impl<'a> EntryReader<'a> {
         block < self.first_block()
     }
 
-    /// Returns whether a block's input is made of the static vectors, not of another block's output.
+    /// Returns whether a block reads the embedded tokens rather than the output of another block.
     pub fn is_first(&self, block: usize) -> bool {
         block == 0 || block == self.first_block()
     }
@@ -308,13 +310,14 @@ impl<'a> EntryReader<'a> {
         }
     }
 
-    /// Returns the row of the vocabulary of a token in a block's sentence; `None` of a token that is no word.
+    /// Returns the vocabulary row of a token in the sentence that a block reads; `None` if the token is not in the
+    /// vocabulary.
     pub fn word(&self, block: usize, token: usize) -> Option<usize> {
         let tokens = if self.is_of_source(block) { self.sentence.source.as_deref()? } else { &self.sentence.tokens };
         tokens.get(token)?.word
     }
 
-    /// Returns the entry of a static vector, which is a learned one if the model trains them.
+    /// Returns the entry of a static vector: that of the learned embedding, if the model trains it.
     pub fn static_entry(&self, word: usize, dim: usize) -> Entry {
         let tensor = TensorId::from(TensorName::Embedding);
         match self.model.parameters.spec(tensor) {
@@ -325,7 +328,7 @@ impl<'a> EntryReader<'a> {
 }
 
 impl HeadParts<'_> {
-    /// Returns whether there is a norm between what the head adds and the block's output.
+    /// Returns whether a norm is applied to what the head adds before it reaches the block's output.
     pub fn is_normed_after(&self) -> bool {
         self.config.norm == Norm::Post || self.config.output_norms
     }
@@ -367,7 +370,8 @@ impl EntryReader<'_> {
         }
     }
 
-    /// Returns the head of an entry, or the first head of its block, which has the same queries and keys.
+    /// Returns the head of an entry, or the first head of its block, which has the same queries and keys; the first
+    /// head of all if the entry belongs to neither.
     fn head_of(&self, owner: Owner) -> usize {
         match owner {
             Owner::Head(head) => head,
@@ -400,7 +404,7 @@ impl EntryReader<'_> {
         symbol.replace("{}", &place)
     }
 
-    /// Returns the term of a block's output that an entry belongs to, if no head adds that term.
+    /// Returns the term of a block's output that an entry belongs to; `None` if a head adds that term.
     fn part_of(&self, entry: Entry) -> Option<BlockPart> {
         let is_part = entry.quantity.definition().counts(Index::Part);
         self.part(entry.owner.number(), entry.index[0]).filter(|_| is_part)
@@ -433,7 +437,7 @@ impl EntryReader<'_> {
         point.into_iter().chain(indices.map(|(kind, index)| self.label(*kind, owner, index))).collect()
     }
 
-    /// Labels the row and the column of a learned tensor, which are words in some tensors.
+    /// Returns labels for the row and the column of a learned tensor; those of some tensors are words.
     fn learned_labels(&self, tensor: TensorId, row: usize, col: usize) -> Vec<IndexLabel> {
         let number = |index: usize| IndexLabel::Number(index.to_string());
         match self.model.parameters.spec(tensor) {
@@ -450,7 +454,7 @@ impl EntryReader<'_> {
         }
     }
 
-    /// Returns the name of an entry with words as indices.
+    /// Returns the name of an entry with words as indices, such as `A₁["apple₁", "phone"]`.
     pub fn name(&self, entry: Entry) -> String {
         let [row, col, _] = entry.index;
         let labels = match entry.tensor() {
@@ -466,7 +470,7 @@ impl EntryReader<'_> {
         if labels.is_empty() { symbol } else { format!("{symbol}[{labels}]") }
     }
 
-    /// Returns the name of an entry in code cells, with numbers as indices; empty if it has none there.
+    /// Returns the name of an entry in code cells, with numbers as indices; empty if code cells cannot read the entry.
     pub fn place(&self, entry: Entry) -> String {
         let Entry { quantity, owner, index: [i, j, _] } = entry;
         if let Some(tensor) = entry.tensor() {
@@ -496,7 +500,8 @@ impl EntryReader<'_> {
         }
     }
 
-    /// Returns the meaning of a weight: that of its tensor, but in `B` each entry has its own.
+    /// Returns the meaning of a weight: the purpose of its tensor, except that each entry of `B` has a meaning of its
+    /// own.
     fn weight_meaning(&self, tensor: TensorId, row: usize, col: usize) -> String {
         match self.model.parameters.spec(tensor) {
             Some(spec) if tensor.name == TensorName::DistanceBias => {
@@ -565,7 +570,7 @@ impl EntryReader<'_> {
         text
     }
 
-    /// Names the moment that a point of the stage belongs to.
+    /// Returns words for the time at which a point of the stage exists.
     fn when(&self, point: StagePoint) -> String {
         match point {
             StagePoint::Word(_) | StagePoint::Static(_) => "before attention".to_owned(),
@@ -577,7 +582,7 @@ impl EntryReader<'_> {
     }
 }
 
-/// Returns the placeholder of an index in texts of the catalogue; `None` of an index that no text has.
+/// Returns the placeholder of an index in texts of the catalogue; `None` for an index that no text mentions.
 fn in_braces(index: Index) -> Option<&'static str> {
     Some(match index {
         Index::Word => "{word}",
@@ -592,7 +597,8 @@ fn in_braces(index: Index) -> Option<&'static str> {
     })
 }
 
-/// Names an arrow that no head adds. `norms` is the number of norms between what the heads add and the block's output.
+/// Returns the name of a term that no head adds. `norms` is the number of norms between what the heads add and the
+/// block's output.
 pub fn part_name(part: BlockPart, norms: usize) -> &'static str {
     match part {
         BlockPart::Rescaled if norms > 1 => "rescaled by the norms",
@@ -606,7 +612,7 @@ pub fn part_name(part: BlockPart, norms: usize) -> &'static str {
     }
 }
 
-/// Returns the symbol of such an arrow, with `{}` in the place of its block.
+/// Returns the symbol of a term that no head adds, with `{}` in the place of its block.
 fn part_symbol(part: BlockPart, norms: usize) -> &'static str {
     match part {
         BlockPart::Rescaled => "Norm(X{}) − X{}",
@@ -621,7 +627,7 @@ fn part_symbol(part: BlockPart, norms: usize) -> &'static str {
     }
 }
 
-/// Returns the place of a part in the list of all, which is its index in an entry.
+/// Returns the index of a part in [`BlockPart::ALL`], which is also its index in an entry.
 pub fn part_index(part: BlockPart) -> usize {
     BlockPart::ALL.iter().position(|other| *other == part).unwrap_or(0)
 }

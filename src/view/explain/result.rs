@@ -18,7 +18,7 @@ use crate::view_model::{number, quoted};
 pub enum Moment {
     /// The words are at their static places.
     Static,
-    /// They have passed this layer, counted over all blocks, and others follow.
+    /// The words have passed this layer, counted over all blocks, and further layers follow.
     Passed(usize),
     Contextual,
 }
@@ -28,8 +28,8 @@ pub enum Moment {
 pub struct StageResult(pub String);
 
 impl StageResult {
-    /// Builds the result. `word` is the position of the word that is followed: the learner's choice, or else the lesson's.
-    /// `None` if there is nothing to say.
+    /// Builds the result; `None` if there is nothing to say. `word` is the position of the word that is followed, and
+    /// `is_chosen` whether the learner chose it rather than the lesson.
     pub fn of(snapshot: &Snapshot, (moment, word, is_chosen): (Moment, usize, bool)) -> Option<Self> {
         let reader = EntryReader::of(snapshot)?;
         let rest = Rest::of(reader.model);
@@ -57,16 +57,17 @@ impl StageResult {
 }
 
 impl EntryReader<'_> {
-    /// Returns whether the layers have changed a word's vector.
+    /// Returns whether the contextual vector of a word differs from its static vector.
     fn has_moved(&self, word: usize) -> bool {
         let contextual = self.sentence.activations.output.row(word);
         let own = self.sentence.tokens.get(word).and_then(|token| token.word);
         own.is_none_or(|own| contextual.iter().enumerate().any(|(at, x)| *x != self.space.vectors.get(own, at)))
     }
 
-    /// Says what all occurrences of a word are near, if it has several and attention has separated them.
+    /// Says which word each occurrence of a word is nearest to; `None` if all are nearest to the same one, or if more
+    /// than three occur.
     fn occurrences_now(&self, rest: &Rest, word: usize) -> Option<String> {
-        /// The most occurrences that fit into one line.
+        /// The largest number of occurrences that fit into one line.
         const MOST: usize = 3;
         let tokens = &self.sentence.tokens;
         let occurrences: Vec<usize> = (0..tokens.len()).filter(|at| tokens[*at].text == tokens[word].text).collect();
@@ -80,15 +81,16 @@ impl EntryReader<'_> {
         [self.at_rest(&rest.first, occurrences[0])].into_iter().chain(others).collect()
     }
 
-    /// Returns whether the word nearest to a static vector is a whole word that says something by itself; in a real model,
-    /// it may be a part of a word.
+    /// Returns whether the word nearest to a static vector may be named. In a real model, it must be a whole word that
+    /// says something by itself, not a part of one.
     fn is_near_word(&self, word: usize) -> bool {
         let near = self.sentence.static_neighbours.get(word).and_then(|near| near.by_cosine.first());
         let text = near.map(|near| self.space.vocabulary[near.word].as_str());
         !self.leaves_statics() || text.is_some_and(|text| is_telling(text) && !text.starts_with("##"))
     }
 
-    /// Says how far apart a real model leaves two occurrences of a word: those that are farthest from each other.
+    /// Says how far apart a real model moves a word from the farthest other occurrence of it; `None` if it occurs once,
+    /// or if the model is not a real one.
     fn occurrences_apart(&self, word: usize) -> Option<String> {
         let (tokens, outputs) = (&self.sentence.tokens, &self.sentence.activations.output);
         let is_another = |at: &usize| *at != word && tokens[*at].text == tokens[word].text;
@@ -100,7 +102,8 @@ impl EntryReader<'_> {
         Some(end_apart(first, last, number(apart.into())))
     }
 
-    /// Says what a word looks at in the only head of the last layer, if its own static vector is still the nearest.
+    /// Says what a word looks at in the last layer; `None` if that layer has several heads, or if the word's own static
+    /// vector is no longer the nearest.
     fn looks(&self, last: usize, word: usize) -> Option<String> {
         let heads = self.heads_of(last);
         let is_told = self.is_nearest_to_itself(word) && heads.len() == 1;

@@ -14,15 +14,15 @@ use serde::{Serialize, Serializer};
 
 use super::reader::EntryReader;
 
-/// How a quantity is computed from others.
+/// A rule by which an entry of a quantity is computed from other entries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
-    /// The symbol that it defines, in LaTeX; empty if an entry of the quantity has none.
+    /// The symbol that the rule defines, in LaTeX; empty if entries of the quantity have none.
     pub symbol: String,
     pub expression: Expr,
-    /// The entry's own indices by their letters.
+    /// The numbers that the letters of the entry's own indices stand for.
     pub bound: Bound,
-    /// Letters of dimensions in its formula; without them, it is an equation of vectors.
+    /// The letters of dimensions that the formula shows; without any, the formula is an equation of vectors.
     pub shown: &'static str,
 }
 
@@ -36,7 +36,7 @@ impl Rule {
         Self::new(symbol, Expr::Given(Vec::new()), Bound::default())
     }
 
-    /// Writes these letters of dimensions in the formula.
+    /// Sets the letters of dimensions that the formula shows.
     #[must_use]
     pub fn by_entry(self, shown: &'static str) -> Self {
         Self { shown, ..self }
@@ -70,18 +70,18 @@ impl Bound {
     }
 }
 
-/// Entries of a quantity, with letters for their indices.
+/// Entries of a quantity, whose indices are letters or fixed numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Place {
-    /// The entry that the letters count from; written as the quantity, the number of its owner, and the indices.
+    /// The entry for which all letters are 0; serialized as the quantity, the number of its owner, and the indices.
     #[serde(serialize_with = "write_entry")]
     pub first: Entry,
-    /// The letter of each index; `None` of one that is fixed.
+    /// The letter that is added to each index; `None` for an index that is fixed.
     pub letters: [Option<char>; 3],
-    /// A letter that the last index decreases with: `j − i` of a distance.
+    /// The letter that is subtracted from the last index, as in the distance `j − i`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub minus: Option<char>,
-    /// The letter that counts heads, of a sum over them.
+    /// The letter that counts heads, in a sum over heads.
     #[serde(skip)]
     pub head: Option<char>,
 }
@@ -117,7 +117,8 @@ impl Place {
     }
 }
 
-/// A setting that a learner can change. A rule always has it; formulas and numbers leave it out if it changes nothing.
+/// A setting that a learner can change. The expression of a rule always contains it; formulas and worked numbers leave
+/// it out while it is neutral.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Setting {
@@ -136,7 +137,7 @@ pub enum Setting {
 }
 
 impl Setting {
-    /// Returns the value with which it changes nothing; `None` of a number that always counts.
+    /// Returns the value with which the setting changes nothing; `None` if no value does.
     pub fn neutral(self) -> Option<f64> {
         match self {
             Self::Temperature | Self::KeyWidth | Self::Gain => Some(1.0),
@@ -152,7 +153,7 @@ pub struct Number {
     /// Symbol in a formula.
     #[serde(skip)]
     pub latex: String,
-    /// Label beside its value; empty of a value that stands alone.
+    /// The label beside the value; empty if the value stands alone.
     #[serde(skip)]
     pub label: String,
     pub value: f64,
@@ -163,7 +164,7 @@ pub struct Number {
 }
 
 impl Number {
-    /// Creates a number with a symbol; without a label, its value stands alone.
+    /// Creates a number with a symbol and a label. If the label is empty, the value stands alone.
     pub fn new(latex: impl Into<String>, label: impl Into<String>, value: f64) -> Self {
         Self { latex: latex.into(), label: label.into(), value, entry: None, setting: None }
     }
@@ -179,14 +180,14 @@ impl Number {
     }
 }
 
-/// Entries of a vector that is not a quantity, by a letter.
+/// A vector that is not a quantity, whose entries a letter indexes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vector {
     pub latex: String,
     pub label: String,
     pub letter: char,
     pub values: Vec<f32>,
-    /// How an entry is computed, if that is known: the way back goes on through it.
+    /// The expression by which an entry is computed, if it is known; the way back continues through it.
     pub of: Option<Box<Expr>>,
 }
 
@@ -196,13 +197,13 @@ pub fn vector(latex: impl Into<String>, label: &str, letter: char, values: Vec<f
     Expr::Vector(Vector { latex, label, letter, values, of: None })
 }
 
-/// An expression that a formula writes in other symbols.
+/// An expression that formulas write with a symbol of its own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Named {
     pub latex: String,
-    /// The dimension that counts its entries, where it is written as a vector.
+    /// The letter of the dimension that indexes the entries, if the symbol stands for a vector.
     pub letter: Option<char>,
-    /// The equation that explains the symbols after the formula; empty if they need none.
+    /// The equation that defines the symbol, written after the formula; empty if there is none.
     pub definition: String,
     pub of: Expr,
 }
@@ -243,45 +244,46 @@ impl Function {
     }
 }
 
-/// The ways to make one number of many.
+/// An operation that reduces many numbers to one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Fold {
     Sum,
-    /// A sum of which all terms but one are 0: each head has entries of its own.
+    /// A sum in which at most one term differs from 0, because each head has dimensions of its own.
     Concatenation,
     Largest,
     Mean,
-    /// The divisor of a norm.
+    /// The divisor of a norm: the standard deviation, or the root of the mean square, with the norm's ε.
     #[serde(skip)]
     Deviation(NormForm),
 }
 
-/// A fold of the values that an expression has for each number of a letter.
+/// A fold of the values of an expression, over all numbers that a letter can stand for.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Over {
     pub fold: Fold,
     pub letter: char,
     pub count: usize,
     pub of: Box<Expr>,
-    /// The most instances that are listed below their total.
+    /// The largest number of instances that are listed below the total.
     #[serde(skip)]
     pub named: usize,
 }
 
 impl Over {
-    /// Returns the bindings of the letter to each of its numbers.
+    /// Returns `bound` with each of the letter's numbers in turn.
     pub fn instances(&self, bound: &Bound) -> impl Iterator<Item = Bound> + use<> {
         let (bound, letter) = (*bound, self.letter);
         (0..self.count).map(move |number| bound.with(letter, number))
     }
 }
 
-/// An expression over entries. In a live page, it is an object with one field, the name of the variant.
+/// An expression over entries of quantities. In a live page, it is an object with one field, which is named after the
+/// variant.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Expr {
-    /// A number that is not computed, with other values that it had.
+    /// A number that is not computed, with other values of it, such as its value before training.
     Given(Vec<Number>),
     Entry(Box<Place>),
     Number(Box<Number>),
@@ -311,7 +313,7 @@ impl Expr {
         Self::Apply(function, Box::new(self))
     }
 
-    /// Makes the length of the vector that has these entries.
+    /// Builds the length of the vector whose entries the expression gives for the numbers of the letter.
     #[must_use]
     pub fn length(self, letter: char, count: usize) -> Self {
         self.apply(Function::Square).sum(letter, count).apply(Function::Root)
@@ -324,19 +326,19 @@ impl Expr {
         self
     }
 
-    /// Writes it in other symbols.
+    /// Gives the expression a symbol, which formulas write instead of it.
     #[must_use]
     pub fn printed(self, latex: impl Into<String>) -> Self {
         Self::Named(Box::new(Named { latex: latex.into(), letter: None, definition: String::new(), of: self }))
     }
 
-    /// Writes it as a vector of another name, whose entries this letter counts.
+    /// Gives the expression the symbol of a vector, whose entries the letter indexes.
     #[must_use]
     pub fn printed_along(self, latex: impl Into<String>, letter: char) -> Self {
         Self::Named(Box::new(Named { latex: latex.into(), letter: Some(letter), definition: String::new(), of: self }))
     }
 
-    /// Explains the symbols in which it is written, by an equation after the formula.
+    /// Adds the equation that defines the symbol; changes nothing in an expression without a symbol.
     #[must_use]
     pub fn with_definition(mut self, definition: String) -> Self {
         if let Self::Named(named) = &mut self {
@@ -345,7 +347,7 @@ impl Expr {
         self
     }
 
-    /// Says how the entries of a vector are computed, by the same letter.
+    /// Sets the expression by which the entries of a vector are computed, with the same letter.
     #[must_use]
     pub fn made_of(mut self, of: Self) -> Self {
         if let Self::Vector(vector) = &mut self {
@@ -354,13 +356,13 @@ impl Expr {
         self
     }
 
-    /// Raises it to a power.
+    /// Raises the expression to a power.
     #[must_use]
     pub fn power(self, exponent: Self) -> Self {
         Self::Power(Box::new([self, exponent]))
     }
 
-    /// Returns the expressions that it is made of.
+    /// Returns the expressions from which this one is made.
     pub fn parts(&self) -> &[Self] {
         match self {
             Self::Given(_) | Self::Entry(_) | Self::Number(_) | Self::Vector(_) => &[],
@@ -372,18 +374,18 @@ impl Expr {
         }
     }
 
-    /// Returns what is computed, whatever symbols a formula has for it.
+    /// Returns the expression itself, without the symbols that were given to it.
     pub fn unnamed(&self) -> &Self {
         if let Self::Named(named) = self { named.of.unnamed() } else { self }
     }
 
-    /// Decreases the last index of an entry with a letter.
+    /// Subtracts a letter from the last index of an entry.
     #[must_use]
     pub fn less(self, letter: char) -> Self {
         self.with_place(|place| place.minus = Some(letter))
     }
 
-    /// Counts the heads of an entry by the letter `h`.
+    /// Lets the letter `h` count the heads of an entry.
     #[must_use]
     pub fn of_each_head(self) -> Self {
         self.with_place(|place| place.head = Some('h'))
@@ -405,7 +407,7 @@ impl Expr {
         }
     }
 
-    /// Returns whether it is a setting that changes nothing.
+    /// Returns whether the expression is a setting, or made only of settings, that changes nothing.
     pub fn is_neutral(&self) -> bool {
         match self {
             Self::Number(number) => number.setting.and_then(Setting::neutral) == Some(number.value),
@@ -459,10 +461,11 @@ impl<E: Into<Self>> Div<E> for Expr {
     }
 }
 
-/// The most numbers that are read for one row: more, as in a large model, would take longer than a frame.
+/// The largest number of values that are read to compute one row; more, as in a large model, would take longer than a
+/// frame.
 const ROW_MAX: usize = 1 << 17;
 
-/// Returns how many numbers are read to evaluate an expression once.
+/// Returns approximately how many numbers are read to evaluate an expression once.
 fn size_of(of: &Expr) -> usize {
     let count = if let Expr::Over(over) = of { over.count } else { 1 };
     count * of.parts().iter().map(size_of).sum::<usize>().max(1)
@@ -488,12 +491,13 @@ impl EntryReader<'_> {
         })
     }
 
-    /// Evaluates a rule; `None` of a number that is given.
+    /// Evaluates a rule; `None` if its number is given, if an operand is missing, or if the result is not a number.
     pub fn evaluated(&self, rule: &Rule) -> Option<f64> {
         self.evaluate(&rule.expression, &rule.bound).filter(|value| !value.is_nan())
     }
 
-    /// Evaluates each entry of a row once, for rules that read the row many times; `None` if that would take too long.
+    /// Evaluates each entry of a row once, for rules that read the row many times; `None` if that would take too long,
+    /// or if a number is missing.
     pub(super) fn row(
         &self,
         latex: &str,
@@ -527,7 +531,7 @@ impl EntryReader<'_> {
         })
     }
 
-    /// Returns the entry that counts most in an expression.
+    /// Returns the entry that contributes most to an expression; `None` if the expression has no entry.
     pub fn leads_to(&self, expression: &Expr, bound: &Bound) -> Option<Entry> {
         let leads = |of: &Expr| self.leads_to(of, bound);
         match expression {
@@ -545,7 +549,7 @@ impl EntryReader<'_> {
         }
     }
 
-    /// Returns the entry that counts most in the largest term that has one.
+    /// Returns the entry that contributes most to the largest of the terms that have an entry.
     fn largest<'e>(&self, of: impl Iterator<Item = (&'e Expr, Bound)>) -> Option<Entry> {
         let mut terms: Vec<_> =
             of.filter_map(|(of, bound)| Some((self.evaluate(of, &bound)?.abs(), of, bound))).collect();

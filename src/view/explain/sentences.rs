@@ -21,8 +21,8 @@ use crate::view_model::axes::{self, StageShares, percent, seen_through};
 use crate::view_model::quoted;
 use crate::view_model::what_if::said_patch;
 
-/// Declares sentences: the name of each, its slots, and its words. A slot may be filled with a name in braces, which stays a slot
-/// of a [`Clause`].
+/// Declares the sentences as functions, from their names, parameters and texts. An argument may be a name in braces,
+/// which becomes a slot of a [`Clause`].
 macro_rules! sentences {
     ($($(#[$doc:meta])* $name:ident($($part:ident),*) = $text:literal;)*) => {
         $($(#[$doc])* pub fn $name($($part: impl Display),*) -> String { format!($text) })*
@@ -30,7 +30,7 @@ macro_rules! sentences {
 }
 
 sentences! {
-    // What goes in.
+    // Input of a block.
     begins(query, width) =
         "{query} begins as its static vector of {width} numbers, the same in every sentence.";
     begins_in_place(query, width, place) =
@@ -42,7 +42,7 @@ sentences! {
     position() = "This number is fixed, not learned: it is a sine or cosine of the position. The waves get slower \
         from one pair of entries to the next.";
 
-    // What all layers do.
+    // All layers together.
     end_apart(first, last, distance) = "The layers leave {first} and {last} {distance} apart";
 
     recorded() = "This number was recorded, and not computed here.";
@@ -82,7 +82,7 @@ sentences! {
     temperature_set(set, own) = "The temperature was set to {set}; in the lesson it is {own}.";
     scaling_turned(to) = "Scaling was turned {to}.";
 
-    // Who sees whom.
+    // Hidden keys and masks.
     none_hidden() = "No word is hidden.";
     one_hidden() = "One word is hidden: its score is −∞.";
     some_hidden(count) = "{count} words are hidden: their scores are −∞.";
@@ -109,7 +109,7 @@ sentences! {
          weights is therefore the mean of all rows.";
     unused(head) = "{head} is off, so its weights are not used.";
 
-    // What a head adds.
+    // Output of a head.
     mixes(width) = "Multiply each value by its weight, and add up the results. The sum is the mix, a vector of \
         {width} numbers.";
     mix_is(query, terms) = "mix({query}) = {terms}";
@@ -126,7 +126,7 @@ sentences! {
         heads are added.";
     no_residual() = "This layer has no residual connection, so its input is not added.";
 
-    // What comes out.
+    // Output of a block.
     norm_is_held() =
         "The norm's divisor is computed from the whole sum and then held fixed. That makes the norm linear, so it can \
          be applied to each term separately (Kobayashi et al. 2021).";
@@ -166,21 +166,21 @@ sentences! {
     true_space() = "Measured in the true space of all dimensions, not in the picture.";
 }
 
-/// The least cosine of a neighbour: a smaller one is no more than chance.
+/// The least cosine with which a word counts as a neighbour; a smaller one may be chance.
 pub(super) const NEAR: f32 = 0.01;
 
-/// The sentences on an entry.
+/// The sentences about an entry, with their numbers.
 #[derive(Clone, Debug, Default)]
 pub struct Said {
     pub happens: Vec<String>,
-    /// Its outcome in one line, without a full stop.
+    /// The result, in one line without a full stop.
     pub result: Option<String>,
     /// Sentences on what is special about this entry.
     pub notes: Vec<String>,
 }
 
 impl Said {
-    /// Returns all sentences in their order.
+    /// Returns all sentences: what happens, the result with a full stop, and the notes.
     fn all(self) -> Vec<String> {
         let result = self.result.map(|result| result + ".");
         self.happens.into_iter().chain(result).chain(self.notes).collect()
@@ -219,23 +219,24 @@ impl EntryReader<'_> {
         Said { happens: spoken(&telling.happens), result: Some(result).filter(|result| !result.is_empty()), notes }
     }
 
-    /// Says which vocabulary word the model's answer repeats, if the answer itself is not told.
+    /// Says which word of the vocabulary the model's answer repeats; `None` if the answer itself is told, or may not
+    /// be.
     fn repeated(&self, block: usize, query: usize) -> Option<String> {
         let is_told = block != self.last_block() || self.answers(query).is_some() || self.keeps_answers();
         if is_told { None } else { said(self.model, query) }
     }
 
-    /// Says the model's answer at a word in one line, if the answer is not just the word itself.
+    /// Says the model's answer at a word in one line; `None` if it may not be told, or if it is just the word itself.
     pub(super) fn answers(&self, query: usize) -> Option<String> {
         self.at_rest(&Rest::of(self.model).answer?, query)
     }
 
-    /// Says a clause on a word behind all layers; `None` if it does not hold.
+    /// Fills a clause about a word outside the steps of the walk; `None` if its conditions do not hold.
     pub(super) fn at_rest(&self, clause: &Clause, query: usize) -> Option<String> {
         self.spoken(std::slice::from_ref(clause), self.first_head(self.last_block()), &Bound::of_pair(query, 0)).pop()
     }
 
-    /// Returns the sentences on an entry of which no [`Telling`](super::clauses::Telling) speaks.
+    /// Returns the sentences about an entry that has no [`Telling`](super::clauses::Telling).
     fn on_others(&self, entry: Entry) -> Option<Vec<String>> {
         use Quantity::*;
         let Entry { quantity, owner, index: [i, j, _] } = entry;
@@ -262,7 +263,7 @@ impl EntryReader<'_> {
         })
     }
 
-    /// Returns whether a number of a recording stands in its file.
+    /// Returns whether a recording's file contains the number of an entry, so that attune did not compute it.
     pub(super) fn is_of_file(&self, entry: Entry) -> bool {
         use Quantity::*;
         if self.model.recorded.is_none() {
@@ -276,7 +277,7 @@ impl EntryReader<'_> {
         }
     }
 
-    /// Names a query within a sentence.
+    /// Returns the quoted word of a query, for use in a sentence.
     pub(super) fn query_said(&self, head: usize, query: usize) -> String {
         quoted(&self.query_word(head, query))
     }
@@ -364,40 +365,40 @@ impl EntryReader<'_> {
     }
 }
 
-/// The words that are nearest to a word, and whether answers may be told.
+/// Words that are nearest to a token, and whether answers may be told.
 impl EntryReader<'_> {
     pub(super) fn keeps_answers(&self) -> bool {
         keepers(self.snapshot).next().is_some()
     }
 
-    /// Returns whether a word's contextual vector is nearest to its own static vector.
+    /// Returns whether the vocabulary word nearest to a token's contextual vector is the token's own word.
     pub(super) fn is_nearest_to_itself(&self, query: usize) -> bool {
         let own = self.sentence.tokens.get(query).and_then(|token| token.word);
         let now = nearest(&self.sentence.contextual_neighbours, query);
         now.is_some_and(|now| Some(now.word) == own && now.cosine >= NEAR)
     }
 
-    /// Returns the word that is near a token's vector, before or after attention, if there is one.
+    /// Returns the quoted word nearest to a token's vector, with their cosine; `None` if the cosine is below `NEAR`.
     pub(super) fn near(&self, all: &[Neighbours], query: usize) -> Option<(String, f32)> {
         let near = nearest(all, query).filter(|near| near.cosine >= NEAR)?;
         Some((quoted(&self.space.vocabulary[near.word]), near.cosine))
     }
 
-    /// Returns whether contextual vectors lie far from the table, as in pretrained models and in recordings of any. The
-    /// nearest row then says nothing of a word's meaning (Ethayarajh 2019).
+    /// Returns whether contextual vectors lie far from the static ones, as in pretrained models and recordings. The
+    /// nearest static vector then says nothing about a word's meaning (Ethayarajh 2019).
     pub(super) fn leaves_statics(&self) -> bool {
         let made_of = &self.model.made_of.static_embedding;
         made_of.is_pretrained() || made_of.recording().is_some()
     }
 
-    /// Returns the words that are nearest to a word before attention and after it; `None` for a word without a static vector.
+    /// Returns the words that are nearest to a token before and after attention; `None` if one of them is unknown.
     pub(super) fn nearest(&self, query: usize) -> Option<[&Neighbour; 2]> {
         let of = |all| nearest(all, query);
         Some([of(&self.sentence.static_neighbours)?, of(&self.sentence.contextual_neighbours)?])
     }
 }
 
-/// Says where a number stands in a model's files.
+/// Says where a model's files contain a number.
 fn origin(entry: impl Display) -> String {
     format!("Its place in the files: {entry}.")
 }

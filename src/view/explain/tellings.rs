@@ -19,9 +19,9 @@ use crate::view_model::axes::percent;
 use crate::view_model::labels::at_distance;
 use crate::view_model::quoted;
 
-/// The most weights that a sentence names.
+/// The largest number of weights that a sentence names.
 const NAMED: usize = 3;
-/// The least length that is not written as 0.
+/// The least length that is not written as 0 with three decimals.
 const LEAST_LENGTH: f32 = 0.0005;
 
 // Names that clauses leave to the reader of the numbers.
@@ -37,7 +37,7 @@ enum Effect {
 }
 
 impl EntryReader<'_> {
-    /// Returns what is said of an entry of a head, or of a word's move; `None` of any other entry.
+    /// Returns the sentences about an entry of a head, or about the move of a token; `None` for any other entry.
     pub(super) fn telling(&self, entry: Entry) -> Option<Telling> {
         let Entry { quantity, owner, index: [i, _, k] } = entry;
         let number = owner.number();
@@ -125,7 +125,8 @@ impl EntryReader<'_> {
         Some(Telling { happens, result, notes: Vec::new() })
     }
 
-    /// Says what turns products into scores, in order: a bound holds before the temperature divides.
+    /// Says how products become scores, in the order of the forward pass: a cap is applied before the division by the
+    /// temperature.
     fn on_scaling(&self, head: usize) -> Option<Vec<Clause>> {
         let divisors = self.divisors(head)?;
         Some(match self.head(head)?.config.attention.score_cap {
@@ -137,7 +138,7 @@ impl EntryReader<'_> {
         })
     }
 
-    /// Says that nothing divides the scores.
+    /// Says that nothing divides the scores, on the condition that all divisors are neutral.
     fn unscaled(&self, head: usize) -> Option<Clause> {
         let divisors = self.divisors(head)?;
         let factors = divisors.iter().flat_map(factors_of);
@@ -217,7 +218,7 @@ impl EntryReader<'_> {
         Some(Telling { happens: vec![by_softmax(happens)], result: vec![result], notes })
     }
 
-    /// Names the keys with the largest weights of a query.
+    /// Builds a slot that names the keys with the largest weights of a query.
     fn strongest(&self, head: usize, each: &str, between: &'static str, rest: &'static str) -> Option<Slot> {
         let count = self.head(head)?.activations.weights.cols();
         let weight = || at_head(Quantity::Weight, head, "ij");
@@ -226,7 +227,7 @@ impl EntryReader<'_> {
         Some(Slot::Largest(Box::new(Largest { over, most: NAMED, each, between, rest })))
     }
 
-    /// Says how the learner changed a head, if that has this effect.
+    /// Says how the learner changed a head, if the change affects its weights or, for `Effect::Sum`, what it adds.
     fn on_mode(&self, head: usize, effect: Effect) -> Option<Vec<Clause>> {
         let (title, gain) = (self.labels.title(head), self.gain_of(head)?);
         let (is_off, is_whole) = (Test::Equal(gain.clone(), 0.0), Test::Equal(gain.clone(), 1.0));
@@ -248,7 +249,7 @@ impl EntryReader<'_> {
         Some(all)
     }
 
-    /// Builds the factor of a head's mix.
+    /// Builds the factor by which a head's mix is multiplied.
     fn gain_of(&self, head: usize) -> Option<Expr> {
         let gain = self.head(head)?.mode.gain();
         Some(Number::plain(gain.into()).set_by(Setting::Gain).into())
@@ -322,9 +323,9 @@ impl EntryReader<'_> {
         Some(Telling { happens, result, notes })
     }
 
-    /// Says how far a layer moves a word.
+    /// Says how far a layer moves a token, with a clause for a token that stays in place.
     fn on_distance(&self, block: usize, is_one_of_several: bool) -> [Clause; 2] {
-        // The length of the word's move, with or without a residual connection.
+        // The distance between input and output, which is the move even without a residual connection.
         let at_word = |quantity: Quantity| at(quantity.of_block(block, [0, 0]), "id");
         let length = || (at_word(Quantity::Output) - at_word(Quantity::Input)).length('d', self.width());
         let is_at_rest = Test::Below(length(), LEAST_LENGTH.into());
@@ -350,7 +351,7 @@ impl EntryReader<'_> {
         Some(feeds.slot("length", Slot::Rounded(length)))
     }
 
-    /// Says what pulls a word back if the arrow of a head is longer than the word's whole move.
+    /// Says what pulls a token back; `None` unless the arrow of a head is longer than the token's whole move.
     pub(super) fn pulled_back(&self, head: usize, query: usize) -> Option<String> {
         let parts = self.head(head)?;
         let config = parts.config;
@@ -375,7 +376,7 @@ impl EntryReader<'_> {
     }
 }
 
-/// Facts and words of a snapshot, which clauses ask for.
+/// Facts and words of a snapshot that clauses refer to.
 impl EntryReader<'_> {
     pub(super) fn is_fact(&self, fact: Fact, head: usize, bound: &Bound) -> bool {
         let (query, key) = (bound.get('i'), bound.get('j'));
@@ -400,7 +401,7 @@ impl EntryReader<'_> {
         }
     }
 
-    /// Returns the word that a name in a clause stands for.
+    /// Returns the text for a name in a clause; `None` if there is no such name, or if the snapshot lacks the word.
     pub(super) fn word_of(&self, name: &str, head: usize, bound: &Bound) -> Option<String> {
         let (query, key) = (bound.get('i'), bound.get('j'));
         let [before, now] = if let Some(nearest) = self.nearest(query) { nearest.map(Some) } else { [None; 2] };
@@ -424,7 +425,7 @@ impl EntryReader<'_> {
         })
     }
 
-    /// Names what hides a key from a query; `None` where the edge was removed.
+    /// Names what hides a key from a query; `None` if the learner removed the edge.
     fn hidden_by(&self, head: usize, query: usize, key: usize) -> Option<&'static str> {
         let interventions = &self.model.interventions;
         if interventions.edges.contains(&Edge { head, query, key }) {
@@ -448,7 +449,7 @@ fn on_hidden() -> [Clause; 2] {
     [Clause::new(removed(QUERY, KEY)).when(Removed), Clause::new(hidden(QUERY, KEY, MASK)).unless(Removed)]
 }
 
-/// Says what a word is nearest to before and after attention.
+/// Says which words a token is nearest to before and after attention, with a clause for each case.
 fn on_nearest(word: &str) -> [Clause; 6] {
     let [before, now, cosine_before, cosine] = ["{before}", "{now}", "{cosineBefore}", "{cosineNow}"];
     let moved = |text: String| Clause::new(text).unless(OwnNearest);
@@ -463,12 +464,12 @@ fn on_nearest(word: &str) -> [Clause; 6] {
     clauses.map(|clause| clause.when(Neighbours))
 }
 
-/// The sentences on a word where no step is walked.
+/// The sentences about a token outside the steps of the walk.
 #[derive(Serialize)]
 pub struct Rest {
-    /// Its nearest word before attention.
+    /// The nearest word before attention.
     pub start: Clause,
-    /// Its nearest word, beside those of its other occurrences.
+    /// The nearest word of the first occurrence; `another` continues the sentence with that of a further occurrence.
     pub first: Clause,
     pub another: Clause,
     /// The model's answer, if the model gives any.
@@ -497,11 +498,11 @@ fn on_answer(asked: Asked) -> Clause {
     .when(Answers)
 }
 
-/// Names the divisors of scores, with a clause for each choice of those that change something.
+/// Says what divides the scores, with a clause for each combination of divisors that are not neutral.
 fn on_divisors(divisors: &[Expr]) -> Vec<Clause> {
     let factors: Vec<&Expr> = divisors.iter().flat_map(factors_of).collect();
     let mut all = Vec::new();
-    // Each bit says whether a factor is one of those that divide.
+    // Each bit says whether the clause mentions the factor.
     for choice in 1..1_usize << factors.len() {
         let is_chosen = |at: usize| choice & (1 << at) != 0;
         let is_fixed = |at: usize| setting_of(factors[at]).is_none();
@@ -524,7 +525,7 @@ fn on_divisors(divisors: &[Expr]) -> Vec<Clause> {
     all
 }
 
-/// Returns the numbers of which a divisor is the product.
+/// Returns the numbers whose product is the divisor.
 fn factors_of(divisor: &Expr) -> Vec<&Expr> {
     if let Expr::Number(_) = divisor { vec![divisor] } else { divisor.parts().iter().flat_map(factors_of).collect() }
 }

@@ -54,12 +54,13 @@ impl Step {
         self as usize
     }
 
-    /// Returns the share of the step that is shown, from 0 to 1, at a place of the walk; whole numbers are steps.
+    /// Returns how much of the step is shown, from 0 to 1. `walk` is the place on the time line, where whole numbers
+    /// are the ends of steps.
     pub fn share(self, walk: f32) -> f32 {
         (walk - self.index() as f32 + 1.0).clamp(0.0, 1.0)
     }
 
-    /// Returns the step that a place of the walk shows: that to which it is on its way.
+    /// Returns the step that is shown at a place on the time line: the one towards which the walk moves.
     pub fn at(walk: f32) -> Self {
         Self::ALL[(walk.max(0.0).ceil() as usize).min(Self::ALL.len() - 1)]
     }
@@ -97,13 +98,13 @@ impl Step {
 pub struct Focus {
     /// Position of the query in its sentence.
     pub query: usize,
-    /// Counted over all blocks, the source's first.
+    /// The head, counted over all blocks, the source's first.
     pub head: usize,
     /// The key of the worked product; `None` stands for the key with the largest weight.
     pub key: Option<usize>,
 }
 
-/// Meaning of a row's columns.
+/// The meaning of the columns of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Columns {
     Entries,
@@ -117,9 +118,9 @@ pub enum Columns {
 /// The numbers of a row of a tensor, or of one column of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NumberRow {
-    /// Such as `q(apple₁)`.
+    /// The label beside the row, such as `q(apple₁)`.
     pub label: String,
-    /// Name in code, such as `Q[0]`.
+    /// The name of the tensor in code, such as `Q[0]`.
     pub tensor: String,
     pub values: Vec<f32>,
     pub columns: Columns,
@@ -152,10 +153,10 @@ pub struct Carried {
     pub value: NumberRow,
 }
 
-/// A head's addition to the query: its mix through `W_O`.
+/// The vector that a head adds to the query: its mix through `W_O`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Added {
-    /// The head's place in its layer: its hue.
+    /// The number of the head within its layer, which determines its hue.
     pub own: usize,
     /// The vector; each of its cells is explained by the length of the whole.
     pub row: NumberRow,
@@ -164,18 +165,18 @@ pub struct Added {
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepModel {
     pub step: Step,
-    /// In LaTeX, with the sizes of this model.
+    /// The equation in LaTeX, with the sizes of this model.
     pub equation: String,
-    /// The step in words, or what a recording needs for it.
+    /// The explanation in words, or what a recording would need for the step.
     pub said: String,
     /// The part that a recording lacks for the step.
     pub needs: Option<Needs>,
-    /// The result in one line, with the numbers; `None` of the first step.
+    /// The result in one line, with its numbers; `None` if the step has none, or if a recording lacks them.
     pub result: Option<String>,
-    /// An entry of the step's result: the largest, or the key's.
+    /// The entry that explains the step, such as the score of the query and the key.
     pub entry: Entry,
     pub bars: Option<Bars>,
-    /// Pairs of entries that a rotary layer rotates; only of the step of scores.
+    /// The pairs of entries that rotary positions rotate; empty for all steps but that of the scores.
     pub clocks: Vec<Clock>,
     pub rows: Vec<NumberRow>,
 }
@@ -183,9 +184,9 @@ pub struct StepModel {
 /// Two entries of a query and of a key that are rotated together, drawn as the hands of a clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clock {
-    /// The two entries.
+    /// The indices of the two entries.
     pub entries: [usize; 2],
-    /// The hands after the rotation by their positions.
+    /// The hands of the query and of the key, after the rotation by their positions.
     pub query: [f32; 2],
     pub key: [f32; 2],
     /// The angle between the two rotations in radians: `ω (j − i)`.
@@ -206,18 +207,18 @@ impl StepModel {
 #[derive(Clone, Debug, PartialEq)]
 pub struct WalkModel {
     pub focus: Focus,
-    /// `Head 1`
+    /// The title of the head, such as `Head 1`.
     pub head: String,
-    /// The head's place in its layer: its hue.
+    /// The number of the head within its layer, which determines its hue.
     pub own: usize,
-    /// Words of the head's sentence.
+    /// The words of the sentence from which the queries come.
     pub queries: Vec<String>,
     pub keys: Vec<String>,
     pub query_side: Side,
     pub key_side: Side,
-    /// The words of the source, if the head's queries or keys are among them.
+    /// The words of the source; empty unless the head's keys are among them.
     pub source: Vec<SourceWord>,
-    /// The key of the worked product.
+    /// The key of the worked product: the chosen one, or else the one with the largest weight.
     pub key: usize,
     /// The values with the largest weights, the largest first.
     pub carried: Vec<Carried>,
@@ -225,7 +226,7 @@ pub struct WalkModel {
     pub mixes: Vec<NumberRow>,
     /// The additions of the layer's heads to the query: the walk's head first, then the longest.
     pub added: Vec<Added>,
-    /// Whether they are added to the query's vector instead of replacing it.
+    /// Whether the heads' additions are added to the query's vector instead of replacing it.
     pub has_residual: bool,
     pub steps: Vec<StepModel>,
 }
@@ -237,12 +238,12 @@ pub fn is_silent(snapshot: &Snapshot, head: usize) -> bool {
 }
 
 impl WalkModel {
-    /// Returns the query if it is a word of the source.
+    /// Returns the position of the query in the source; `None` if the query is a word of the stage's sentence.
     pub fn source_query(&self) -> Option<usize> {
         (self.query_side == Side::Source).then_some(self.focus.query)
     }
 
-    /// Builds the walk; `None` if there is no model, head or query.
+    /// Builds the walk; `None` if there is no model, or no such head or query.
     pub fn of(snapshot: &Snapshot, focus: Focus) -> Option<Self> {
         let reader = EntryReader::of(snapshot)?;
         let parts = reader.head(focus.head)?;
@@ -278,14 +279,17 @@ impl WalkModel {
         &self.steps[step.index()]
     }
 
-    /// Returns whether the words that the walk shares with a stage have these labels there.
+    /// Returns whether the walk's queries and keys, except for those in the source, are the tokens with these labels on
+    /// a stage.
     pub fn fits(&self, labels: impl Iterator<Item = String> + Clone) -> bool {
         let fits =
             |side: Side, words: &[String]| side == Side::Source || labels.clone().eq(words.iter().map(String::as_str));
         fits(self.query_side, &self.queries) && fits(self.key_side, &self.keys)
     }
 
-    /// Returns whether a key takes part in a step: a hidden key, or one with almost no weight, does not.
+    /// Returns whether a key takes part in a step. In the first step, only the query's own word does. A hidden key does
+    /// not from the step that masks the scores on, and a key with almost no weight does not from the softmax on, unless
+    /// it is the query's own word.
     pub fn takes_part(&self, step: Step, key: usize) -> bool {
         /// The least weight that draws a line.
         const WEIGHT_MIN: f32 = 0.02;
@@ -300,8 +304,8 @@ impl WalkModel {
         }
     }
 
-    /// Returns how much a key counts at a place of the walk, from −1 to 1: its score as a share of the largest, the scaled
-    /// score, then its weight. Between two steps it is interpolated.
+    /// Returns how much a key counts at a place on the time line, from −1 to 1: its product and then its score, both
+    /// relative to the largest product, and finally its weight. Between two steps, the value is interpolated.
     pub fn pull(&self, at: f32, key: usize) -> f32 {
         let number = |step: Step, quantity| self.by_key(step, quantity).get(key).copied().filter(|x| x.is_finite());
         let products = self.by_key(Step::Score, Quantity::Product);
@@ -312,7 +316,7 @@ impl WalkModel {
         lerp(scaled, number(Step::Softmax, Quantity::Weight).unwrap_or(0.0), Step::Softmax.share(at))
     }
 
-    /// Returns the numbers of all keys that decide which of them a step is about.
+    /// Returns a number for each key by which a step ranks the keys; empty for the first step.
     fn deciding(&self, step: Step) -> &[f32] {
         match step {
             Step::Embed => &[],
@@ -322,7 +326,7 @@ impl WalkModel {
         }
     }
 
-    /// Returns whether a key's number is among the largest of a step, which are written beside the points.
+    /// Returns whether a key has one of the three largest numbers in a step, which are written beside their points.
     pub fn is_large(&self, step: Step, key: usize) -> bool {
         let row = match step {
             Step::Score | Step::Scale | Step::Softmax | Step::Mix => self.deciding(step),
@@ -343,12 +347,12 @@ impl WalkModel {
         others
     }
 
-    /// Returns the numbers of all keys in a step's row of a quantity.
+    /// Returns the numbers of all keys in a step's row of a quantity; empty if the step has no such row.
     pub fn by_key(&self, step: Step, quantity: Quantity) -> &[f32] {
         self.step(step).rows.iter().find(|row| row.first.quantity == quantity).map_or(&[], |row| &row.values)
     }
 
-    /// Writes the number that stands beside a key's point in a step.
+    /// Writes the number that is shown beside a key's point in a step; `None` if the step shows none.
     pub fn beside(&self, step: Step, key: usize) -> Option<String> {
         let number = |quantity| self.by_key(step, quantity).get(key).copied();
         let written = |x: f32| format!("{x:.2}").replace("inf", "∞").replace('-', "−");
@@ -364,7 +368,7 @@ impl WalkModel {
     }
 }
 
-/// The most numbers of a step that are shown one by one.
+/// The number of keys whose values are shown one by one in a step.
 const LARGEST: usize = 3;
 
 /// A query, a key and a head, whose numbers the steps show.
@@ -414,7 +418,8 @@ impl Walked<'_> {
         StepModel { step, equation, said, needs, result: told.result, entry, bars, clocks, rows }
     }
 
-    /// Returns what a recording lacks for an entry.
+    /// Returns the part of the recording that is missing for an entry; `None` if nothing is missing, or if the model is
+    /// not a recording.
     fn missing(&self, entry: Entry) -> Option<Needs> {
         missing(self.reader.model.recorded.as_deref()?, entry.quantity, self.parts.block)
     }
@@ -430,7 +435,7 @@ impl Walked<'_> {
         carried.filter(|carried| !carried.value.values.is_empty()).collect()
     }
 
-    /// Returns the mixes of all heads of the layer; none where values were not recorded.
+    /// Returns the mixes of all heads of the layer; empty if the values were not recorded.
     fn mixes(&self) -> Vec<NumberRow> {
         let mixes = self.reader.heads_of(self.parts.block).map(|head| Walked { head, ..*self }.row(Quantity::Mix));
         mixes.filter(|mix| !mix.values.is_empty()).collect()
@@ -510,7 +515,7 @@ impl Walked<'_> {
         rules.filter_map(|entry| Some(self.reader.rule_of(entry)?.equation())).collect::<Vec<_>>().join(AND)
     }
 
-    /// Builds the rows of numbers of a step, as far as a recording has them.
+    /// Builds the rows of numbers for a step, without those that a recording lacks.
     fn rows(&self, step: Step) -> Vec<NumberRow> {
         let of = |quantities: &[Quantity]| quantities.iter().map(|quantity| self.row(*quantity)).collect();
         let mut rows: Vec<NumberRow> = match step {
@@ -530,7 +535,7 @@ impl Walked<'_> {
         rows
     }
 
-    /// Builds the query's row of a quantity, or the key's if the quantity belongs to keys.
+    /// Builds the row of a quantity for the query, or for the key if the quantity belongs to keys.
     fn row(&self, quantity: Quantity) -> NumberRow {
         let (query, key) = (self.reader.query_word(self.head, self.query), self.reader.key_word(self.head, self.key));
         let label = match quantity {
@@ -581,7 +586,7 @@ impl Walked<'_> {
         row
     }
 
-    /// Builds the row of the query's static vector, if the block begins with it.
+    /// Builds the row of the query's static vector; `None` if the block does not read it.
     fn static_row(&self) -> Option<NumberRow> {
         let block = self.parts.block;
         let is_of_table = self.reader.model.recorded.is_none() && self.reader.is_first(block);
@@ -591,7 +596,7 @@ impl Walked<'_> {
         Some(self.numbers(label, "E".to_owned(), Columns::Entries, first, self.reader.width()))
     }
 
-    /// Builds the row of `b_O`, if the block has one.
+    /// Builds the row of `b_O`; `None` if the block has none.
     fn bias_row(&self) -> Option<NumberRow> {
         let bias = TensorName::OutputBias.of_block(self.parts.block);
         self.reader.model.parameters.spec(bias)?;
@@ -607,18 +612,18 @@ impl Walked<'_> {
 }
 
 fn lerp(from: f32, to: f32, share: f32) -> f32 {
-    // Not `from + share (to − from)`, which need not round to the end itself.
+    // The formula `from + share (to − from)` need not round to `to` at the end.
     (1.0 - share) * from + share * to
 }
 
 /// A layer of the walk through a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WalkLayer {
-    /// `layer 2 of 2`, `cross-attention (3 of 3)`; empty where there is one.
+    /// The title, such as `layer 2 of 2` or `cross-attention (3 of 3)`; empty if the model has a single layer.
     pub title: String,
     /// Its number where there is no room for the title.
     pub number: usize,
-    /// Counted over all blocks.
+    /// The numbers of the layer's heads, counted over all blocks.
     pub heads: Range<usize>,
     /// Whether its queries are words of the source instead of the stage's tokens.
     pub is_of_source: bool,
@@ -639,15 +644,16 @@ pub struct RouteModel {
     second_stops: Vec<Vec<Point>>,
     /// The places of each word of the source: static, and after each of its layers.
     source_stops: Vec<Vec<Point>>,
-    /// How far each token moves through all layers, in the true space.
+    /// The distance that each token moves through all layers, in the space of all dimensions.
     lengths: Vec<f32>,
-    /// Tokens that are whole words: a piece of a word does not stand for the word.
+    /// The positions of tokens that are whole words, because a piece does not stand for its word.
     whole: Vec<usize>,
     /// Whether scores get a number for the distance, which may change their order.
     adds_distances: bool,
-    /// Of these, in a real text, the words that say something by themselves; if some occur more than once, only these.
+    /// The positions of those whole words that say something by themselves, or only of the repeated ones among them if
+    /// there are any; empty unless the vectors are states of a pretrained model or a recording.
     telling: Vec<usize>,
-    /// For each token, the word of the source that counts most.
+    /// The position of the source word that counts most for each token.
     counted_most: Vec<usize>,
     /// Words that the lesson highlights where it first shows this sentence.
     spoken_of: Vec<String>,
@@ -659,7 +665,7 @@ impl RouteModel {
         if step == Step::Scale && self.adds_distances { "scale, distance" } else { step.name() }
     }
 
-    /// Builds the model; `None` until there is a model of the lesson.
+    /// Builds the model; `None` until the lesson has a model.
     pub fn of(snapshot: &Snapshot) -> Option<Self> {
         let model = snapshot.space.as_ref().and(snapshot.model.as_ref())?;
         let (labels, sentence) = (HeadLabels::of(model), &model.sentence);
@@ -667,7 +673,7 @@ impl RouteModel {
         let sources = architecture.source_blocks.len();
         let blocks = sentence.activations.blocks.len();
         let names = labels.blocks();
-        // Not where there is a source, and not in a hybrid model, some of whose layers have no attention.
+        // False for a model with a source, and for a hybrid model, in which some layers have no attention.
         let are_in_order = names.iter().enumerate().all(|(block, name)| *name == format!("Layer {}", block + 1));
         let layer = |(block, config): (usize, &BlockConfig)| {
             let heads = architecture.heads_of(block);
@@ -722,17 +728,19 @@ impl RouteModel {
         Some(route)
     }
 
-    /// Returns the places of a token of the stage before and after a layer.
+    /// Returns the points of a token on the stage before and after a layer; `None` if there is no such token or layer.
     pub fn way(&self, token: usize, layer: usize) -> Option<(Point, Point)> {
         way(&self.stops, token, layer)
     }
 
-    /// Returns the places of a token of the second sentence before and after a layer.
+    /// Returns the points of a token of the second sentence before and after a layer; `None` if there is no such token
+    /// or layer.
     pub fn second_way(&self, token: usize, layer: usize) -> Option<(Point, Point)> {
         way(&self.second_stops, token, layer)
     }
 
-    /// Returns the places of a word of the source before and after a layer; behind its own layers it stays.
+    /// Returns the points of a word of the source before and after a layer. After the source's own layers, the word
+    /// does not move. `None` if there is no such word.
     pub fn source_way(&self, word: usize, layer: usize) -> Option<(Point, Point)> {
         let stops = self.source_stops.get(word)?;
         let last = *stops.last()?;
@@ -749,13 +757,14 @@ impl RouteModel {
         !self.words.is_empty()
     }
 
-    /// Returns the layer of a head.
+    /// Returns the layer to which a head belongs; `None` if there is no such head.
     pub fn layer_of(&self, head: usize) -> Option<usize> {
         self.layers.iter().position(|layer| layer.heads.contains(&head))
     }
 
-    /// Returns the word that is followed by default: the first of the highlighted words, or of those that the lesson
-    /// highlights. Of several occurrences, or of all words if none is in the sentence, it is the one that moves most.
+    /// Returns the position of the word that is followed by default: the first word of `lit` that occurs, or else the
+    /// first that the lesson highlights. Among its occurrences, or among all words if none occurs, the one that moves
+    /// most is chosen.
     pub fn word(&self, lit: &[String]) -> Option<usize> {
         let words = || self.words.iter().map(String::as_str);
         let spoken_of = || first_of(lit, words(), &self.lengths).or(first_of(&self.spoken_of, words(), &self.lengths));
@@ -772,7 +781,8 @@ impl RouteModel {
         if repeated.is_empty() { telling } else { repeated }
     }
 
-    /// Returns the head of a layer that moves its query most; `token` is the word of the stage that is followed.
+    /// Returns the head of a layer that moves its query most; `None` if there is no such layer. `token` is the word on
+    /// the stage that is followed.
     pub fn head(&self, layer: usize, token: usize) -> Option<usize> {
         let query = self.query(layer, token);
         let WalkLayer { heads, contributions, .. } = self.layers.get(layer)?;
@@ -794,8 +804,8 @@ impl RouteModel {
         Focus { query: self.query(layer, token), head, key }
     }
 
-    /// Returns the word of the source that counts most for a token: in the last cross-attention, and in its head that moves
-    /// the token most.
+    /// Returns the source word with the largest weight for a token, in the head of the last cross-attention that moves
+    /// the token most; 0 if there is no cross-attention.
     fn most_looked_at(&self, model: &ModelSnapshot, token: usize) -> usize {
         let looks = |layer: &WalkLayer| layer.looks_at_source && !layer.is_of_source;
         let Some(layer) = self.layers.iter().rposition(looks) else { return 0 };
@@ -806,13 +816,14 @@ impl RouteModel {
     }
 }
 
-/// Returns the places of a token before and after a layer.
+/// Returns the points of a token before and after a layer; `None` if there is no such token or layer.
 fn way(stops: &[Vec<Point>], token: usize, layer: usize) -> Option<(Point, Point)> {
     let stops = stops.get(token)?;
     Some((*stops.get(layer)?, *stops.get(layer + 1)?))
 }
 
-/// Returns how far each token moves through all layers, in the true space.
+/// Returns how far each token moves through all layers, in the space of all dimensions; `None` if the sentence has no
+/// block.
 pub fn lengths(model: &ModelSnapshot) -> Option<Vec<f32>> {
     let activations = &model.sentence.activations;
     let first = &activations.blocks.get(model.architecture.source_blocks.len())?.input;
@@ -825,8 +836,8 @@ pub(super) fn distance(from: &[f32], to: &[f32]) -> f32 {
     -Similarity::Euclidean.of(from, to)
 }
 
-/// Returns the position of the first of the `wanted` words that occurs. Of several occurrences, it is the one that moves
-/// most, or the second if the word is wanted twice, and so on.
+/// Returns the position of the first of the `wanted` words that occurs; `None` if none does. Among its occurrences, the
+/// one that moves most is chosen, but the second if the word is wanted twice, and so on.
 pub fn first_of<'a>(wanted: &[String], words: impl Iterator<Item = &'a str> + Clone, lengths: &[f32]) -> Option<usize> {
     let word = wanted.iter().find(|word| words.clone().any(|other| other == **word))?;
     let mut occurrences = words.enumerate().filter(|(_, other)| other == word).map(|(position, _)| position);
@@ -836,7 +847,8 @@ pub fn first_of<'a>(wanted: &[String], words: impl Iterator<Item = &'a str> + Cl
     }
 }
 
-/// Returns the first of those with the largest length.
+/// Returns the item with the largest length, and the first of them if several are equally long; `None` if there are no
+/// items.
 fn furthest(of: impl Iterator<Item = usize>, length: impl Fn(usize) -> f32) -> Option<usize> {
     of.reduce(|best, one| if length(one) > length(best) { one } else { best })
 }
@@ -849,7 +861,8 @@ fn title(name: &str, (block, blocks): (usize, usize), are_in_order: bool) -> Str
     }
 }
 
-/// Returns the words of the first stage cell that highlights some in this sentence, or else in any sentence.
+/// Returns the words that the first stage cell of this sentence highlights, or those of the first stage cell with
+/// highlights at all.
 fn spoken_of(snapshot: &Snapshot) -> Vec<String> {
     let index = snapshot.model.as_ref().and_then(|model| model.sentence.index);
     let cells = || {

@@ -37,7 +37,7 @@ use super::translators;
 /// logits lose precision.
 const NEVER: f32 = -100.0;
 
-/// The folder to which a lesson's model is written, and its form there.
+/// The folder to which a lesson's model is written, with the configuration and the tokenizer that are written there.
 #[derive(Clone, Debug)]
 pub struct Checkpoint {
     folder: PathBuf,
@@ -47,10 +47,8 @@ pub struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Checks that the lesson's model can be written to `folder`.
-    ///
-    /// # Errors
-    /// If neither form can express the model, or the folder cannot be written.
+    /// Checks that the lesson's model can be written to `folder`. # Errors If no form expresses the model, or the
+    /// folder cannot be written.
     pub fn new(lesson: &Lesson, folder: &Path) -> Result<Self, ExportFault> {
         if let Some(why) = no_new_folder(folder) {
             return Err(ExportFault::Place { file: folder.to_owned(), why });
@@ -66,10 +64,8 @@ impl Checkpoint {
         Ok(Self { folder: folder.to_owned(), config, readout, tokenizer })
     }
 
-    /// Writes the snapshot's model, and returns a line that reports it.
-    ///
-    /// # Errors
-    /// If it cannot be written.
+    /// Writes the snapshot's model, and returns a line that reports it. # Errors If there is no model yet, or a file
+    /// cannot be written.
     pub fn write(&self, snapshot: &Snapshot) -> Result<String, ExportFault> {
         let fault = |error| ExportFault::Write { file: self.folder.clone(), error };
         let files = self.files(snapshot).ok_or_else(|| fault(std::io::Error::other("the lesson has no model yet")))?;
@@ -98,7 +94,7 @@ impl Checkpoint {
             }
             _ => learned(id, row, col).unwrap_or(0.0),
         };
-        // A gate that the lesson lacks is 1.
+        // A lesson without gates gets gates that are 1: their weights are 0, and their biases 1.
         let gets_gate = decoders::gets_gate(&model.architecture, &self.config.architecture);
         let entry = |id: TensorId, row: usize, col: usize| match id.name {
             TensorName::GateWeights if gets_gate => entry(TensorName::HiddenWeights.of_block(id.block), row, col),
@@ -107,7 +103,7 @@ impl Checkpoint {
             TensorName::HiddenBias if gets_gate => 1.0,
             _ => entry(id, row, col),
         };
-        // A source without these tensors of its own has the sentence's.
+        // A source without tensors of its own gets those of the sentence.
         let has = |id: TensorId| model.parameters.spec(id).is_some();
         let entry = |id: TensorId, row, col| {
             let of_sentence = match id.name {
@@ -123,8 +119,9 @@ impl Checkpoint {
         Some(files.into_iter().chain(self.tokenizer.iter().cloned()).collect())
     }
 
-    /// Returns the rules by which a lesson's model with a source writes: it begins with the piece of its tokenizer for that,
-    /// and never writes what is no answer. No word ends its target, which is as long as the source.
+    /// Returns the rules for writing a target; the default ones if the family has no padding piece. A target begins
+    /// with that piece. Only words that are answers are written, so that no word ends the target, which is as long as
+    /// the source.
     fn rules(&self, words: usize, is_answer: impl Fn(usize) -> bool) -> WritingRules {
         let start = self.config.family.special_pieces().iter().position(|piece| *piece == PADDING);
         let Some(start) = start.map(|at| words + at) else { return WritingRules::default() };
@@ -185,13 +182,14 @@ fn decoder(lesson: &Lesson) -> Result<Config, Vec<Unfit>> {
     if unfit.is_empty() { Ok(config) } else { Err(unfit) }
 }
 
-/// Returns the finding of a lesson that chooses among some words, of a family without a bias that excludes the others.
+/// Returns a finding if the objective chooses among some words only, which needs a readout bias that excludes the
+/// others.
 fn among_some_words(lesson: &Lesson) -> Option<Unfit> {
     let is_among = matches!(&lesson.model.objective, Objective::MaskedWord { among, .. } if !among.is_empty());
     is_among.then(|| Unfit::new(&["model", "objective"], "MaskedWord over some words", "all words"))
 }
 
-/// Returns the finding of a word that the written tokenizer would split.
+/// Returns a finding if the written tokenizer would split a word.
 fn cut_words(lesson: &Lesson, family: Family) -> Option<Unfit> {
     let word = cut_word(&lesson.vocabulary(), family).cloned()?;
     let expected =
@@ -236,7 +234,7 @@ fn unfit(lesson: &Lesson, family: Family) -> Vec<Unfit> {
     unfit
 }
 
-/// A field with its value in the lesson and in the family.
+/// A field, with its value in the lesson and the value that the family needs.
 pub(super) type Flag = (FieldPath, bool, bool);
 
 /// Lists the flags that differ.
@@ -245,7 +243,7 @@ pub(super) fn differing(flags: impl IntoIterator<Item = Flag>) -> Vec<Unfit> {
     flags.map(|(field, found, needed)| Unfit::new(field, &found.to_string(), &needed.to_string())).collect()
 }
 
-/// Lists what differs from all families.
+/// Lists the fields of the attention that no family can express.
 fn of_attention(architecture: &Architecture) -> Vec<Unfit> {
     let block = &architecture.blocks[0];
     let attention = &block.attention;
@@ -261,7 +259,7 @@ fn of_attention(architecture: &Architecture) -> Vec<Unfit> {
     unfit
 }
 
-/// Lists what differs from a family of models of one sentence.
+/// Lists the fields that a family of models without a source cannot express.
 fn of_one_sentence(architecture: &Architecture, family: Family) -> Vec<Unfit> {
     let block = &architecture.blocks[0];
     let attention = &block.attention;
@@ -289,7 +287,7 @@ fn of_one_sentence(architecture: &Architecture, family: Family) -> Vec<Unfit> {
     unfit
 }
 
-/// Lists parts around the attention that differ from the family's.
+/// Lists the fields of the layer around the attention, and of the readout, that the family cannot express.
 fn of_block(architecture: &Architecture, family: Family) -> Vec<Unfit> {
     let block = &architecture.blocks[0];
     let is_gpt2 = family == Family::Gpt2;
@@ -341,7 +339,7 @@ fn written(architecture: &Architecture, family: Family) -> Architecture {
     written
 }
 
-/// Lists newer features that neither family has, each by its field.
+/// Lists newer features, which the forms of BERT and GPT-2 do not have, each with its field.
 fn forms_of_today(architecture: &Architecture) -> Vec<(FieldPath, String)> {
     let block = &architecture.blocks[0];
     let layer = &block.attention;
@@ -370,7 +368,7 @@ fn forms_of_today(architecture: &Architecture) -> Vec<(FieldPath, String)> {
     forms.into_iter().filter_map(|(field, found)| Some((field, found?))).collect()
 }
 
-/// Returns the first word that the written tokenizer would split into several pieces.
+/// Returns the first word that the written tokenizer would split into several pieces; `None` if there is none.
 fn cut_word(words: &[String], family: Family) -> Option<&String> {
     let tokenizer = Tokenizer::read(TokenizerFiles::Json(&of_words(words, family).to_json()));
     let whole = |id: usize, word: &str| {

@@ -13,20 +13,18 @@ use attune_engine::pretrained::config::DECODERS;
 
 use super::fault::Unfit;
 
-/// Returns whether a model has the positions of today's decoders.
+/// Returns whether a model without a source has rotary positions, as today's decoders do.
 pub(super) fn is_of_today(architecture: &Architecture) -> bool {
     !architecture.has_source() && architecture.blocks.iter().any(|block| block.attention.rotary.is_some())
 }
 
-/// Returns whether a layer of the lesson has no gate, and that of the family has one.
+/// Returns whether the family's layers have gates that the lesson's layers lack.
 pub(super) fn gets_gate(own: &Architecture, written: &Architecture) -> bool {
     written.blocks[0].gated && !own.blocks[0].gated
 }
 
-/// Returns the config of the first family whose form is that of a model.
-///
-/// # Errors
-/// If there is none; lists the fields in which the nearest family differs.
+/// Returns the configuration of the first family whose form is that of the model. # Errors If there is none; the error
+/// lists the fields in which the nearest family differs.
 pub(super) fn config(architecture: &Architecture, vocabulary: usize) -> Result<Config, Vec<Unfit>> {
     let own = without_needless_window(architecture);
     let mut nearest: Option<Vec<Unfit>> = None;
@@ -46,7 +44,7 @@ pub(super) fn config(architecture: &Architecture, vocabulary: usize) -> Result<C
     Err(nearest.unwrap_or_else(|| vec![Unfit::new(&["model"], "a form that no family has", "the form of a decoder")]))
 }
 
-/// Returns the model without a window in which the longest sentence has room.
+/// Returns the model without windows that hide nothing even in the longest sentence.
 fn without_needless_window(architecture: &Architecture) -> Architecture {
     let mut own = architecture.clone();
     for block in &mut own.blocks {
@@ -59,7 +57,7 @@ fn without_needless_window(architecture: &Architecture) -> Architecture {
     own
 }
 
-/// Returns the model with gates. They need biases, which make them 1.
+/// Returns the model with gates, and with biases, because a bias of 1 makes a gate 1.
 fn gated(architecture: &Architecture) -> Architecture {
     let mut gated = architecture.clone();
     for block in gated.blocks.iter_mut().filter(|block| !block.gated) {
@@ -82,7 +80,7 @@ fn differing(own: &Architecture, read: &Config) -> Vec<Unfit> {
     differing.chain(too_few).map(unfit).collect()
 }
 
-/// Lists the parts that may be zeros in a family's form.
+/// Lists the parts that may be zeros in a family's form, each with whether the model has it.
 fn flags(architecture: &Architecture) -> [(FieldPath, bool); 5] {
     let block = &architecture.blocks[0];
     [
@@ -94,10 +92,10 @@ fn flags(architecture: &Architecture) -> [(FieldPath, bool); 5] {
     ]
 }
 
-/// Describes a model by the fields of a lesson that must be the same in a family's form.
+/// Lists the fields of a lesson that must have the same value in a family's form, each with its value as text.
 fn fields(architecture: &Architecture) -> Vec<(FieldPath, String)> {
     let block = &architecture.blocks[0];
-    // The table's factor and its likes are single in transformers.
+    // These numbers have single precision in transformers.
     let number = |number: Option<f64>| number.map_or("none".to_owned(), |number| (number as f32).to_string());
     let own: [(FieldPath, String); 7] = [
         (&["model", "embedding_norm"], architecture.embedding_norm.to_string()),

@@ -12,11 +12,11 @@ use attune_engine::numerics::model::Architecture;
 /// The reason why an export failed.
 #[derive(Debug)]
 pub enum ExportFault {
-    /// The file cannot be written at this place.
+    /// The file cannot be written at this path, for the given reason.
     Place { file: PathBuf, why: &'static str },
     /// The export would overwrite the lesson.
     Lesson,
-    /// The lesson does not have what the format holds.
+    /// The lesson lacks the content that the format holds.
     Content { lesson: PathBuf, error: io::Error },
     /// The format cannot express the lesson's model.
     Form(Vec<Unfit>),
@@ -38,7 +38,7 @@ impl fmt::Display for ExportFault {
 
 impl std::error::Error for ExportFault {}
 
-/// A field of a lesson that no model folder can express.
+/// A field of a lesson that the written form cannot express, with the value found and the value expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unfit {
     pub field: FieldPath,
@@ -52,7 +52,7 @@ impl Unfit {
     }
 }
 
-/// Returns the finding of attention alone, which is the model of no family.
+/// Returns a finding if the model has no feed-forward layers, because every family has them.
 pub(super) fn attention_alone(architecture: &Architecture) -> Option<Unfit> {
     let forwards = |blocks: &[BlockConfig]| blocks.iter().any(|block| block.feed_forward.is_some());
     let is_whole = |blocks: &[BlockConfig]| blocks.is_empty() || forwards(blocks);

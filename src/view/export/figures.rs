@@ -30,7 +30,7 @@ pub const TEXT: Most = Most { parts: 8, rows: 40, cols: 16 };
 const NEGATIVE: &str = "47,127,208";
 /// The colour of positive numbers: orange.
 const POSITIVE: &str = "222,112,28";
-/// The opacity behind the largest number; a higher one would hide the digits.
+/// The opacity behind the number of the largest magnitude; a higher one would make the digits hard to read.
 const OPACITY_MAX: f32 = 0.55;
 
 impl Most {
@@ -50,7 +50,7 @@ impl Most {
         }
     }
 
-    /// Returns a sentence about what is left out; `None` if nothing is.
+    /// Returns a sentence about what is left out; `None` if the whole tensor is shown.
     fn note(self, table: &TableModel) -> Option<String> {
         let of = |shown: usize, all: usize, what: &str| (shown < all).then(|| format!("{shown} of {all} {what}"));
         let cut = [
@@ -63,7 +63,7 @@ impl Most {
     }
 }
 
-/// Returns the index of each table of the tensor, with its caption.
+/// Returns the index and the caption of each table of the tensor that is shown.
 fn captions(table: &TableModel, most: Most) -> impl Iterator<Item = (usize, String)> {
     let several = table.parts() > 1;
     let name = if table.caption.is_empty() { table.name.clone() } else { table.caption.to_string() };
@@ -185,7 +185,7 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns a list of words, each with a bar.
+/// Returns a table of words, each with its number and a bar behind it.
 pub fn ranking_html(ranking: &RankingModel) -> String {
     let mut text = String::from("<table class=\"ranking\"><tbody>");
     for row in &ranking.rows {
@@ -261,7 +261,8 @@ impl Scale {
         self.places.0 + (number / 2.0 - least) / (most - least) * (self.places.1 - self.places.0)
     }
 
-    /// Returns round numbers within the range.
+    /// Returns the numbers of the tick marks: round numbers within the range, or its two ends if the range is too
+    /// small.
     fn marks(&self) -> Vec<f64> {
         const ROUND: [f64; 3] = [2.0, 5.0, 10.0];
         const MARKS_MAX: RangeInclusive<i64> = 0..=20;

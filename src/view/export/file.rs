@@ -22,7 +22,8 @@ use super::vectors::{self, TableRows};
 use super::{ipynb, live_page, pytorch, sheet_svg, web_page};
 use crate::panels;
 
-/// Returns the rows of vectors that are exported by default, including those in sentences if the format can name rows.
+/// Returns the rows of vectors that are exported by default: only the static vectors if the format names rows by single
+/// words, otherwise also those in sentences.
 pub fn usual_rows(format: VectorFormat) -> TableRows {
     if format.has_words_only() { TableRows::Static } else { TableRows::Both }
 }
@@ -37,10 +38,8 @@ pub struct ExportTarget {
 }
 
 impl ExportTarget {
-    /// Checks the target of an export.
-    ///
-    /// # Errors
-    /// If the file cannot be written, as far as this can be known without writing.
+    /// Checks the target of an export. # Errors If the file cannot be written, as far as this can be known in advance,
+    /// or if an export would overwrite the lesson.
     pub fn new(lesson: &Path, format: Format, file: &Path) -> Result<Self, ExportFault> {
         let target = Self { lesson: lesson.to_owned(), format, file: file.to_owned() };
         check_place(lesson, file)?;
@@ -83,7 +82,7 @@ impl ExportTarget {
         Ok(self.written(What::Panels(panels.to_vec())))
     }
 
-    /// Writes the model as a notebook of PyTorch.
+    /// Writes the model as a Jupyter notebook that uses PyTorch.
     fn write_model(&self, snapshot: &Snapshot) -> Result<WrittenFiles, ExportFault> {
         let mut text = Vec::new();
         let contents = pytorch::write(snapshot, &mut text)
@@ -191,7 +190,7 @@ impl ExportTarget {
         });
         if let Err(why) = self.put(drawn, Box::new(|to| to.write_all(&text))) {
             if is_new {
-                // The folder is kept only if it is not empty.
+                // Removing the folder fails, as intended, if it is not empty.
                 let _ = fs::remove_dir(&folder);
             }
             return Err(why);
@@ -200,7 +199,8 @@ impl ExportTarget {
         Ok(self.written(What::Page { cells, stages, beside: (beside.len(), folder), is_static }))
     }
 
-    /// Returns the glossary in the lesson's folder. One with issues is left out, because `attune check` reports them.
+    /// Returns the glossary in the lesson's folder; `None` if there is none or it has issues, which `attune check`
+    /// reports.
     fn glossary(&self) -> Option<Glossary> {
         glossary::beside(&self.lesson).and_then(|file| glossary::read(&file).ok())
     }
@@ -225,7 +225,7 @@ impl ExportTarget {
         prepared.into_iter().try_for_each(|(file, prepared)| prepared.put().map_err(|error| fault(&file, error)))
     }
 
-    /// Returns the file's name with another ending.
+    /// Returns the file's name with another ending in the place of its extension.
     fn beside_name(&self, ending: &str) -> String {
         format!("{}{ending}", self.file.file_stem().unwrap_or_default().to_string_lossy())
     }
@@ -238,7 +238,7 @@ impl ExportTarget {
 /// A function that writes the bytes of a file.
 type Writer<'a> = Box<dyn FnOnce(&mut dyn Write) -> io::Result<()> + 'a>;
 
-/// A further file of a vector export.
+/// A further file of a vector export: the names of the rows, or the configuration of the Embedding Projector.
 enum Part {
     Metadata,
     Config,
@@ -254,7 +254,7 @@ pub fn write(lesson: &Path, file: &Path, bytes: &[u8]) -> Result<(), ExportFault
     whole_file::write(file, bytes).map_err(|error| fault(file, error))
 }
 
-/// Refuses a place where no file can be written, and the lesson's own file.
+/// Returns an error for a path where no file can be written, and for the lesson's own file.
 fn check_place(lesson: &Path, file: &Path) -> Result<(), ExportFault> {
     match obstacle(file) {
         Some(why) => Err(ExportFault::Place { file: file.to_owned(), why }),
@@ -262,19 +262,19 @@ fn check_place(lesson: &Path, file: &Path) -> Result<(), ExportFault> {
     }
 }
 
-/// Refuses the lesson's own file.
+/// Returns an error if the file is the lesson's own file.
 fn spare(lesson: &Path, file: &Path) -> Result<(), ExportFault> {
     if whole_file::is_same(file, lesson) { Err(ExportFault::Lesson) } else { Ok(()) }
 }
 
 /// The ending of the name of a page's folder of pictures.
 const FILES: &str = "_files";
-/// Ending of the file name of the table that has a row for each vector.
+/// The ending of the name of the table that describes each vector in a row.
 const METADATA: &str = "_metadata.tsv";
 /// Ending of the file name of the configuration with which the Embedding Projector opens both files.
 const CONFIG: &str = "_config.json";
 
-/// Returns the reason why no file can be written there, as far as this can be known without writing; `None` if there is
+/// Returns the reason why no file can be written at this path, as far as it can be known in advance; `None` if there is
 /// none.
 pub fn obstacle(file: &Path) -> Option<&'static str> {
     if let Some(why) = no_plain_file(file) {
@@ -284,7 +284,7 @@ pub fn obstacle(file: &Path) -> Option<&'static str> {
     (!folder.is_dir()).then_some("there is no such folder")
 }
 
-/// The list of written files, which displays as one line.
+/// The report of what was written, which displays as one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrittenFiles {
     pub file: PathBuf,
@@ -300,7 +300,7 @@ enum What {
         stages: usize,
         /// The number of pictures, and their folder.
         beside: (usize, PathBuf),
-        /// Whether a live page was requested, but the model is not one for a page.
+        /// Whether a live page was requested, but a static one was written because a page cannot hold the model.
         is_static: bool,
     },
     Vectors {
@@ -308,7 +308,8 @@ enum What {
         width: usize,
         /// The number of words with blanks, which would end a word in the format.
         joined: usize,
-        /// Words whose spelling another word has, each with the spelling that was written instead.
+        /// The words that were written with another spelling because another word has theirs, each with the new
+        /// spelling.
         distinct: Vec<[String; 2]>,
         beside: Vec<PathBuf>,
     },

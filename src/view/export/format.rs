@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use attune_engine::vectors::Format as VectorFormat;
 
-/// A format of one file, with further files beside it where it needs them.
+/// A format that is written as one file, with further files beside it if it needs them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     Ipynb,
@@ -21,7 +21,7 @@ pub enum Format {
     Vectors(VectorFormat),
 }
 
-/// The result of an export.
+/// The kind of output: a file in a format, or a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExportTo {
     File(Format),
@@ -29,7 +29,7 @@ pub enum ExportTo {
     Checkpoint,
 }
 
-/// A format in words.
+/// The names and descriptions of a format.
 #[derive(Clone, Copy, Debug)]
 pub struct FormatWords {
     pub to: ExportTo,
@@ -41,9 +41,9 @@ pub struct FormatWords {
     pub extension: &'static str,
     /// The content, for the help text and the documentation.
     pub about: &'static str,
-    /// Programs that open it.
+    /// The programs that open the format.
     pub opens_in: &'static str,
-    /// Whether panels can be written to it.
+    /// Whether `--panels` can add panels to the output.
     pub has_panels: bool,
 }
 
@@ -203,13 +203,13 @@ impl Format {
         matches!(self, Self::Web | Self::Slides)
     }
 
-    /// Returns whether pictures are needed for light and dark screens. A live page draws its own stage, and has
+    /// Returns whether stage pictures are needed for dark screens too. A live page draws its own stage, and has
     /// pictures only for printing.
     pub fn is_dark_too(self) -> bool {
         self == Self::Html
     }
 
-    /// Returns the default file, which is beside the lesson and has its name.
+    /// Returns the default path of the output: the lesson's path with the extension of the format.
     pub fn beside(self, lesson: &Path) -> PathBuf {
         lesson.with_extension(self.words().extension)
     }

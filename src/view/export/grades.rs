@@ -15,7 +15,7 @@ use super::page::Links;
 use super::shared_files::Parts;
 use super::{escaped, items, web_page};
 
-/// A class: the lesson's tasks, and the works in the order of the submissions.
+/// A class: the lesson's tasks, and the learners' works in the order of the submissions.
 pub struct Class<'a> {
     pub title: &'a str,
     pub tasks: Vec<Task<'a>>,
@@ -29,7 +29,7 @@ pub struct GradedWork {
     pub file: String,
     pub name: Option<String>,
     pub minutes: Option<u64>,
-    /// Whether it was made with another version of the lesson.
+    /// Whether the work was made with another version of the lesson.
     pub is_of_another_version: bool,
     pub grades: Vec<Graded>,
 }
@@ -148,7 +148,7 @@ fn unread(class: &Class<'_>) -> String {
     format!("<aside class=\"unread\"><p>{files} not graded:</p><ul>{}</ul></aside>\n", lines.collect::<String>())
 }
 
-/// A wrong answer that several works share, or the feedback on it.
+/// A wrong answer to a task, or the feedback on it, with the number of works that share it.
 pub(super) struct Mistake<'a> {
     task: usize,
     pub said: &'a str,
@@ -227,7 +227,7 @@ fn by_item(class: &Class<'_>) -> String {
     )
 }
 
-/// Lists each task with its results and common mistakes.
+/// Returns a section for each task, with its results and common mistakes.
 fn by_task(class: &Class<'_>) -> String {
     let mut text = String::from("<h2>Tasks</h2>\n");
     for (place, Task { id, ask, .. }) in class.tasks.iter().enumerate() {

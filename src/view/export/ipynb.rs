@@ -47,7 +47,7 @@ pub fn write(snapshot: &Snapshot, pictures: &Pictures, to: impl Write) -> io::Re
         "title": page.title,
         "attune": { "lesson": page.lesson, "seed": page.seed, "version": env!("CARGO_PKG_VERSION") },
         "kernelspec": { "name": "attune", "display_name": "attune (Rhai)", "language": "rhai" },
-        // Rhai's keywords are nearly those of Rust, which every highlighter supports.
+        // The cells are Rhai code, whose keywords are nearly those of Rust, and every highlighter supports Rust.
         "language_info": {
             "name": "rhai", "file_extension": ".rhai", "mimetype": "text/x-rhai",
             "codemirror_mode": "rust", "pygments_lexer": "rust",
@@ -99,7 +99,7 @@ impl<'a> Cells<'a> {
         }
     }
 
-    /// Adds a cell with its pictures for each note at the end.
+    /// Adds the collected notes at the end, each as a cell with its pictures.
     fn notes(&mut self) {
         let notes = mem::take(&mut self.words.notes);
         if !notes.is_empty() {
@@ -155,7 +155,7 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// Returns an output as plain text and in richer formats.
+/// Returns an output in the formats that Jupyter can choose from; most have plain text as one of them.
 fn output(output: &OutputModel, pictures: &Pictures) -> Value {
     let data = match output {
         OutputModel::Number(number) => json!({ "text/plain": lines(&number.full) }),

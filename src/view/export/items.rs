@@ -28,11 +28,11 @@ pub struct ItemFigures<'a> {
 pub struct WrongAnswer<'a> {
     pub answer: &'a str,
     pub count: usize,
-    /// The share of the answers given.
+    /// The share among all judged answers to the task.
     pub share: f64,
 }
 
-/// Computes the figures of all tasks, in order.
+/// Computes the figures of all tasks, in the order of the tasks.
 pub fn figures<'a>(class: &'a Class<'_>) -> Vec<ItemFigures<'a>> {
     class.tasks.iter().enumerate().map(|(place, task)| of_task(class, place, task)).collect()
 }
@@ -58,7 +58,8 @@ fn of_task<'a>(class: &'a Class<'_>, place: usize, task: &'a Task<'_>) -> ItemFi
     }
 }
 
-/// Returns whether a work solved a task, with the number of other tasks that it solved; `None` without a judged answer.
+/// Returns whether a work solved a task, and the number of other tasks that it solved; `None` if its answer was not
+/// judged.
 fn score(work: &GradedWork, place: usize) -> Option<(bool, usize)> {
     let is_right = match work.grades.get(place)?.mark {
         AnswerMark::Right => true,
@@ -86,9 +87,9 @@ fn point_biserial(scores: &[(bool, usize)]) -> Option<f64> {
 
 const COLUMNS: [&str; 6] = ["task", "answered", "right", "difficulty", "discrimination", "wrong answers"];
 
-/// Writes a figure as tables have it; nothing if there is none.
+/// Writes a figure with three decimals; empty if there is none.
 pub fn figure(value: Option<f64>) -> String {
-    // A correlation of −0.0004 is none: it has no sign when it is rounded.
+    // A correlation such as −0.0004 would otherwise be written as −0.000.
     value.map_or(String::new(), |value| format!("{:.3}", if value.abs() < 0.0005 { 0.0 } else { value }))
 }
 
@@ -108,7 +109,7 @@ pub fn write_tsv(class: &Class<'_>, mut to: impl Write) -> io::Result<()> {
             figure(item.discrimination),
             wrong.collect::<Vec<_>>().join("; "),
         ];
-        // A discrimination may be negative, and is then no formula.
+        // A negative discrimination begins with a minus sign, but is a number and not a formula.
         let line = fields.iter().map(|text| if text.parse::<f64>().is_ok() { text.clone() } else { field(text) });
         writeln!(to, "{}", line.collect::<Vec<_>>().join("\t"))?;
     }

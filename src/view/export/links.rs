@@ -7,7 +7,7 @@ use attune_core::lesson::links::TextLink;
 
 use super::plain;
 
-/// The pages of a site that can be linked to; none for a page on its own.
+/// The pages of a site to which links can lead; empty for a page on its own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Links {
     /// The ids of the site's lessons.
@@ -37,17 +37,17 @@ impl Links {
         format!("term-{}", name.collect::<String>())
     }
 
-    /// Returns the address of the lesson with this id, if the site has it.
+    /// Returns the address of the page of a lesson; `None` if the site does not have the lesson.
     pub fn lesson(&self, id: &str) -> Option<String> {
         self.lessons.contains(id).then(|| Self::file(id))
     }
 
-    /// Returns the address of a term, if the site has a glossary.
+    /// Returns the address of a term on the front page; `None` if the site has no glossary.
     pub fn term(&self, term: &Term) -> Option<String> {
         self.has_glossary.then(|| format!("{}#{}", Self::FRONT, Self::anchor(term)))
     }
 
-    /// Returns the address for a link in a lesson's text; `None` if it leads nowhere from this page.
+    /// Returns the address for a link in a lesson's text; `None` if the link cannot be followed on this page.
     pub fn address(&self, url: &str) -> Option<String> {
         match TextLink::read(url) {
             Some(Ok(TextLink::Lesson(id))) => self.lesson(&id),
@@ -67,7 +67,7 @@ pub(super) fn section_id(cell: &str) -> String {
     plain(&format!("cell-{}", cell.replace(char::is_whitespace, "-")))
 }
 
-/// Returns whether a link leads to the web and cannot run anything.
+/// Returns whether a link is an address of the web or of e-mail, which cannot run a script.
 pub fn is_safe_link(url: &str) -> bool {
     ["http://", "https://", "mailto:"]
         .iter()

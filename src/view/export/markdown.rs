@@ -52,7 +52,7 @@ pub struct PageNote {
 /// A Markdown text that is being written.
 pub struct MarkdownWriter<'a> {
     pub text: String,
-    /// The pictures that it refers to.
+    /// The picture files to which the text refers.
     pub beside: Vec<FileBeside>,
     /// The notes for the end of the page.
     pub notes: Vec<PageNote>,
@@ -113,7 +113,7 @@ impl<'a> MarkdownWriter<'a> {
         }
     }
 
-    /// A panel: its maps and plots are pictures beside the text, and its tables are tables.
+    /// Writes a panel. Its maps and plots become pictures beside the text, and its tables become Markdown tables.
     fn panel(&mut self, sheet: &Sheet) {
         self.heading(HeadingLevel::H2, sheet.title);
         sheet.items.iter().for_each(|item| self.panel_item(item, sheet.title));
@@ -194,7 +194,7 @@ impl<'a> MarkdownWriter<'a> {
         }
     }
 
-    /// Collects content that a page opens on demand as a note for the end.
+    /// Writes a reference to a note, and collects the content that a page would open on demand as that note.
     fn note(&mut self, summary: &str, items: &[PageItem<'_>]) {
         let number = self.notes.len();
         self.note_line(&format!("{summary}: note {}, at the end.", number + 1));
@@ -248,7 +248,7 @@ impl<'a> MarkdownWriter<'a> {
         self.paragraph(caption.into_iter().chain([value, range]));
     }
 
-    /// Adds a picture file under a name of its own, and returns its address.
+    /// Adds a picture under a file name that no other picture has, and returns its address.
     fn keep(&mut self, what: &str, mime: &'static str, extension: &str, bytes: Vec<u8>) -> String {
         let cell: String =
             self.cell.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
@@ -283,7 +283,7 @@ impl<'a> MarkdownWriter<'a> {
                 MarkdownPiece::Picture { url, alt } => events.extend(self.image(&url, &alt)),
             }
         }
-        // A block that cannot be written must not affect the others.
+        // Blocks are written one by one, so that one that cannot be written does not affect the others.
         for block in blocks(&events) {
             self.block(block);
         }
@@ -334,10 +334,8 @@ pub fn shown(text: &TextModel) -> String {
     format!("{}{more}", text.shown())
 }
 
-/// Writes the snapshot's notebook, and returns the pictures, which belong into `folder` beside it.
-///
-/// # Errors
-/// If it cannot be written.
+/// Writes the snapshot's notebook, and returns the pictures, which must be written to `folder` beside it. # Errors If
+/// it cannot be written.
 pub fn write(
     snapshot: &Snapshot,
     pictures: &Pictures,
@@ -443,13 +441,13 @@ fn portable<'a>(events: &'a [Event<'_>]) -> Vec<Event<'a>> {
             }
             Event::Text(text) if block.is_some() => block.iter_mut().for_each(|block| block.push_str(text)),
             Event::End(TagEnd::CodeBlock) => {
-                // Without a final line break, the fence would stay open.
+                // A code block without a final line break would leave its fence open.
                 let code = block.take().unwrap_or_default();
                 portable.extend([Event::Text(format!("{}\n", code.trim_end_matches('\n')).into()), event.clone()]);
             }
             Event::Text(text) if text.contains(['\n', '<']) => {
                 let text = text.replace('<', LESS_THAN.encode_utf8(&mut [0; 4]));
-                // Lines are separated only by break events, and do not begin or end with spaces.
+                // Lines may be separated only by break events, and may not begin or end with spaces.
                 let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));
                 portable.push(Event::Text(first.to_owned().into()));
                 let rest = rest.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -467,7 +465,7 @@ fn portable<'a>(events: &'a [Event<'_>]) -> Vec<Event<'a>> {
     portable
 }
 
-/// Returns the language of a code block, reduced to what a fence can state.
+/// Returns the language of a code block, up to the first character that a fence cannot state.
 fn language(kind: &CodeBlockKind<'_>) -> CowStr<'static> {
     let CodeBlockKind::Fenced(info) = kind else { return "".into() };
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '+');
@@ -478,8 +476,8 @@ fn code<'a>(latex: &str) -> Event<'a> {
     Event::Code(latex.split_whitespace().collect::<Vec<_>>().join(" ").into())
 }
 
-/// Separates characters of a formula that a reader without maths could take for a tag or a link by a space, which does
-/// not change the formula. Returns `None` if it contains a backtick.
+/// Inserts a space between characters of a formula that a reader without maths could take for a tag or a link; this
+/// does not change the formula. Returns `None` if the formula contains a backtick.
 fn formula<'a>(latex: &str) -> Option<CowStr<'a>> {
     if latex.contains('`') {
         return None;
@@ -500,7 +498,7 @@ fn formula<'a>(latex: &str) -> Option<CowStr<'a>> {
     Some(parted.into())
 }
 
-/// The links and pictures of a text.
+/// The addresses of the links and of the pictures in a text.
 #[derive(Default)]
 struct Addresses {
     links: BTreeSet<String>,
@@ -523,7 +521,7 @@ impl Addresses {
     }
 }
 
-/// Returns whether every kind of reader finds only text and the intended addresses in the result.
+/// Returns whether each kind of reader finds no tags in the text, and no addresses other than those in `meant`.
 fn holds_only(text: &str, meant: &Addresses) -> bool {
     let readers = [Options::empty(), markdown_options(), markdown_options() - Options::ENABLE_MATH];
     readers.into_iter().all(|reader| {

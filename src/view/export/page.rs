@@ -30,7 +30,7 @@ pub struct Page<'a> {
     pub lesson: &'a str,
     pub seed: u64,
     pub cells: Vec<PageCell<'a>>,
-    /// How the model differs from the trained one, if it does.
+    /// A description of how the model differs from the trained one; `None` if it does not.
     pub model: Option<String>,
 }
 
@@ -38,20 +38,20 @@ pub struct PageCell<'a> {
     pub id: &'a str,
     pub kind: &'static str,
     pub items: Vec<PageItem<'a>>,
-    /// Its place in a presentation, if the page consists of slides.
+    /// The place of the cell in a presentation, if the page consists of slides.
     pub slide: Option<SlidePlace>,
 }
 
 /// The place of a slide in a presentation.
 pub struct SlidePlace {
     pub title: String,
-    /// The stage cell that is shown beside it.
+    /// The id of the stage cell that is shown beside the slide.
     pub stage: Option<String>,
     /// The place on the time line at which the stage stops.
     pub walk: Option<usize>,
-    /// Whether it is the first slide of its cell, which has the cell's controls.
+    /// Whether the slide is the first one of its cell, and so has the cell's controls.
     pub is_first: bool,
-    /// Whether it shows the model's answer to the cell's prediction.
+    /// Whether the slide shows the model's answer to the cell's prediction.
     pub answers: bool,
 }
 
@@ -70,7 +70,7 @@ pub enum PageItem<'a> {
         chosen: Option<usize>,
         right: Option<usize>,
     },
-    /// Why each choice is right or wrong; a page shows the reason for the chosen one.
+    /// The reasons why each choice is right or wrong; a page shows only the reason for the chosen one.
     Reasons {
         reasons: Vec<PageItem<'a>>,
         chosen: Option<usize>,
@@ -95,7 +95,7 @@ pub struct Code<'a> {
     pub number: Option<u64>,
     pub outputs: Vec<OutputModel>,
     pub fault: Option<&'a Fault>,
-    /// Whether only its outputs are shown.
+    /// Whether the source is hidden, so that only the outputs are shown.
     pub is_hidden: bool,
     /// The reason why the outputs may be out of date.
     pub note: Option<&'static str>,
@@ -155,7 +155,8 @@ impl PageSlider<'_> {
         }
     }
 
-    /// Returns the position of the value within the slider's range, in [0, 1].
+    /// Returns the position of the value within the slider's range, in [0, 1]; `None` if there is no value, or if the
+    /// range is empty.
     pub fn share(&self) -> Option<f64> {
         let (from, to) = self.range;
         self.value.map(|value| ((value - from) / (to - from)).clamp(0.0, 1.0)).filter(|share| share.is_finite())
@@ -176,14 +177,14 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Returns whether the cells begin with the title, or with a stage cell followed by the title.
+    /// Returns whether the title is the first item of the cells, apart from stage pictures.
     pub fn begins_with_title(&self) -> bool {
         let mut items = self.cells.iter().flat_map(|cell| &cell.items);
         let first = items.find(|item| !matches!(item, PageItem::Stage(_)));
         matches!(first, Some(PageItem::Markdown(prose)) if prose.begins_with_title())
     }
 
-    /// Returns the stage cells' ids and sentences.
+    /// Returns the id and the sentence's index of each stage cell.
     pub fn stages(snapshot: &Snapshot) -> impl Iterator<Item = (&str, usize)> {
         snapshot.notebook.cells.iter().filter_map(|cell| match &*cell.cell.kind {
             CellKind::Stage { sentence, .. } => Some((&*cell.cell.id, *sentence)),
@@ -193,7 +194,7 @@ impl<'a> Page<'a> {
 }
 
 impl<'a> PageCell<'a> {
-    /// A panel stands below the notebook as if it were a cell.
+    /// Creates a cell from a panel, which a page shows below the notebook.
     fn of_panel(sheet: Sheet) -> Self {
         Self { id: sheet.title, kind: "panel", items: vec![PageItem::Panel(sheet)], slide: None }
     }
@@ -369,10 +370,10 @@ fn verdict<'a>(run: &RunSnapshot, shown: &CellSnapshot) -> Vec<PageItem<'a>> {
 /// The pictures of a page.
 #[derive(Default)]
 pub struct Pictures {
-    /// Panels of the window that stand below the notebook.
+    /// The panels of the window that the page shows below the notebook.
     pub panels: Vec<PanelName>,
     stages: BTreeMap<String, StagePicture>,
-    /// The reason to state where a stage cell has no picture.
+    /// The reason that the page states in place of a missing stage picture.
     pub why_no_stage: String,
     folder: RefCell<PictureFolder>,
     /// The number of bytes read from the folder's pictures so far.
@@ -396,12 +397,13 @@ pub struct Image {
 const PAGE_BYTES_MAX: u64 = 64 << 20;
 
 impl Pictures {
-    /// Panels alone.
+    /// Creates the pictures of a page that shows panels, without pictures of the stage.
     pub fn of_panels(panels: &[PanelName]) -> Self {
         Self { panels: panels.to_vec(), ..Self::default() }
     }
 
-    /// Returns the pictures of a lesson's folder, without any of the stage for the given reason.
+    /// Creates the pictures of a page with access to the pictures in the lesson's folder. Pictures of the stage are
+    /// missing for the given reason until they are added.
     pub fn of_lesson(file: &Path, why_no_stage: impl Into<String>) -> Self {
         Self { folder: PictureFolder::of(file).into(), why_no_stage: why_no_stage.into(), ..Self::default() }
     }

@@ -43,7 +43,8 @@ impl LessonProse {
         self.text.trim_start().starts_with("# ")
     }
 
-    /// Returns the text's pieces, without raw HTML, and only with links for which `links` has an address.
+    /// Returns the text's pieces. Raw HTML becomes plain text, and a link becomes plain text unless `links` has an
+    /// address for it.
     pub fn pieces<'a>(&'a self, links: &'a Links) -> impl Iterator<Item = MarkdownPiece<'a>> {
         let mut safe = Safe { values: &self.values, links, are_links: Vec::new() };
         let events = self.text.events().filter_map(move |event| safe.event(event));
@@ -80,7 +81,7 @@ fn alt<'a>(events: &mut impl Iterator<Item = Event<'a>>) -> String {
 struct Safe<'a> {
     values: &'a [String],
     links: &'a Links,
-    /// For each open link, whether it is written as a link.
+    /// Whether each link that is open, from the outermost, is written as a link.
     are_links: Vec<bool>,
 }
 

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use data_encoding::{BASE64, HEXLOWER};
 use sha2::{Digest, Sha256};
 
-/// Bytes of a hash that tell two files of a site apart.
+/// The number of bytes of a hash that distinguish the files of a site.
 const HASH_BYTES: usize = 6;
 
 /// Escapes JSON so that nothing in it begins a tag or ends the script element.
@@ -16,13 +16,13 @@ pub(super) fn unmarked(json: &str) -> String {
     json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
 }
 
-/// Files beside the pages of a site, by name. A name has a part of the content's hash, so that a browser that kept an
-/// older file does not show it.
+/// Files beside the pages of a site, by name. A name contains a part of the content's hash, so that a browser does not
+/// show an older file that it has kept.
 #[derive(Default)]
 pub(super) struct SharedFiles(RefCell<BTreeMap<String, Vec<u8>>>);
 
 impl SharedFiles {
-    /// Adds a file unless it is there, and returns its name.
+    /// Adds a file, unless it was added before, and returns its name.
     fn add(&self, stem: &str, extension: &str, bytes: &[u8]) -> String {
         let hash = HEXLOWER.encode(&Sha256::digest(bytes)[..HASH_BYTES]);
         let name = format!("{stem}-{hash}.{extension}");
@@ -30,7 +30,7 @@ impl SharedFiles {
         name
     }
 
-    /// Returns the number of bytes so far.
+    /// Returns the total size of the files in bytes.
     pub fn bytes(&self) -> usize {
         self.0.borrow().values().map(Vec::len).sum()
     }
@@ -41,12 +41,12 @@ impl SharedFiles {
     }
 }
 
-/// The place where the parts of a page stand: in the page, or in files beside it.
+/// The place of a page's styles, scripts and pictures: the page itself (`None`), or shared files beside it.
 #[derive(Clone, Copy)]
 pub(super) struct Parts<'a>(pub Option<&'a SharedFiles>);
 
 impl Parts<'_> {
-    /// Returns elements with these styles, in their order. In a site, each is a file.
+    /// Returns the elements for these styles, in the same order. In a site, each style is a file of its own.
     pub fn styles(self, styles: &[&str]) -> String {
         let Some(files) = self.0 else { return format!("<style>\n{}</style>\n", styles.concat()) };
         styles.iter().filter(|style| !style.is_empty()).fold(String::new(), |mut text, style| {
@@ -64,10 +64,12 @@ impl Parts<'_> {
         }
     }
 
-    /// Returns an element with JSON, which a script finds by an element's id. In a site, large JSON is a file that pages share: a script
-    /// that sets a variable, because a page that was opened from the disk may read no other file.
+    /// Returns an element that holds JSON, which scripts find by the element's id. In a site, large JSON is a file that
+    /// pages share: a script that sets a variable, because a page that was opened from the disk cannot read any other
+    /// file.
     pub fn json(self, [id, variable]: [&str; 2], json: &str) -> String {
-        /// The bytes from which a file of its own is worth it: the models that are trained for one lesson are smaller.
+        /// The size in bytes from which JSON gets a file of its own. Models that are trained for one lesson are
+        /// smaller.
         const SHARED_MIN: usize = 400_000;
         match self.0 {
             Some(files) if json.len() >= SHARED_MIN => {
@@ -86,7 +88,8 @@ impl Parts<'_> {
         }
     }
 
-    /// Returns the policy of a page that runs only this script, if any, loads only these parts and connects to nothing.
+    /// Returns the content security policy of a page that runs only this script, if any, loads only the page's own
+    /// parts and connects to nothing.
     pub fn policy(self, script: Option<&str>) -> String {
         let script = script.map_or(String::new(), |script| match self.0 {
             Some(_) => " script-src 'self';".to_owned(),

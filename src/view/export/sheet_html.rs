@@ -7,10 +7,10 @@ use super::figures::{HTML, plot_svg, ranking_html, table_html};
 use super::sheet_svg;
 use crate::sheet::{Bars, Fold, FoldContent, Grids, Item, Sheet, Table, Text, Tone};
 
-/// Cells of maps that a page has as tables; the others are left out.
+/// The number of map cells that a page shows as tables; further maps are left out.
 const CELLS_MAX: usize = 100_000;
 
-/// Writes a sheet as markup, from its title on.
+/// Writes a sheet as markup, beginning with its title.
 pub fn html(sheet: &Sheet) -> String {
     let mut markup = Markup { text: String::new(), cells: 0, title: sheet.title };
     markup.put("h2", "", sheet.title);
@@ -20,7 +20,7 @@ pub fn html(sheet: &Sheet) -> String {
 
 struct Markup {
     text: String,
-    /// Cells of maps so far.
+    /// The number of map cells so far.
     cells: usize,
     title: &'static str,
 }

@@ -20,18 +20,19 @@ use crate::sheet::{Bars, Item, Sheet, Table, Text, Tone};
 
 /// The width of a picture, unless a part of it needs more.
 const WIDTH: f32 = 960.0;
-/// Around everything.
+/// The empty margin around the picture's content.
 const MARGIN: f32 = 16.0;
 const GAP: f32 = 12.0;
 const TITLE_SIZE: f32 = 18.0;
 const HEADING_SIZE: f32 = 14.0;
 const FONT_SIZE: f32 = 12.0;
-/// From one line of a text to the next.
+/// The height of a line of text.
 const LINE: f32 = 17.0;
-/// Width of the average letter as a share of its size, on the wide side; letters of Chinese, Japanese and Korean are square.
+/// The generous estimate of an average letter's width, as a share of the font size; letters of Chinese, Japanese and
+/// Korean are as wide as high.
 const LETTER: f32 = 0.56;
 const FIRST_SQUARE: char = '\u{1100}';
-/// Characters of a name and of a paragraph; more are cut off.
+/// The largest number of characters of a name, and of a paragraph; longer ones are cut off.
 const NAME_MAX: usize = 24;
 const WORDS_MAX: usize = 2_000;
 /// The size of a plot, which [`plot_svg`] draws.
@@ -65,9 +66,9 @@ pub fn part(item: &Item, title: &str) -> String {
 /// A picture that grows downwards.
 struct Drawing {
     body: String,
-    /// The widest part so far.
+    /// The width of the widest part so far.
     width: f32,
-    /// Where the next part begins.
+    /// The vertical position at which the next part begins.
     y: f32,
     cells: Cells,
 }
@@ -134,7 +135,7 @@ impl Drawing {
         }
     }
 
-    /// Writes text in lines as wide as the picture.
+    /// Writes text in lines that are at most as wide as the picture.
     fn paragraph(&mut self, text: &str, ink: &str, look: &str) {
         let ink = colour(ink);
         for line in wrapped(&cut(text, WORDS_MAX), self.width) {
@@ -151,7 +152,7 @@ impl Drawing {
         }
     }
 
-    /// Words to the left, numbers to the right.
+    /// Draws a table, with words aligned left and numbers aligned right.
     fn table(&mut self, table: &Table) {
         self.caption(&table.caption);
         let cells = |row: &[crate::sheet::TableCell]| row.iter().map(|cell| cut(&cell.words, NAME_MAX)).collect();
@@ -206,7 +207,8 @@ impl Drawing {
     }
 }
 
-/// Escapes the first characters of a lesson's text for XML, and leaves out those that would change the direction of the text around it.
+/// Returns at most `max` characters of a text, escaped for XML, without those that would change the direction of the
+/// text around it.
 fn words(text: &str, max: usize) -> String {
     escaped(&printable(&cut(text, max)).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}"))
 }
@@ -216,7 +218,7 @@ fn width(text: &str, size: f32) -> f32 {
     text.chars().map(|letter| if letter >= FIRST_SQUARE { size } else { LETTER * size }).sum()
 }
 
-/// Lines of a text that fit into a width; a word that does not is a line of its own.
+/// Breaks a text into lines that fit into a width; a wider word gets a line of its own.
 fn wrapped(text: &str, room: f32) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for paragraph in text.lines() {

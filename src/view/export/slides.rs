@@ -53,8 +53,8 @@ fn place(slide: &Slide) -> SlidePlace {
     }
 }
 
-/// Returns the items of a cell before it is run or answered. A plot has only its outputs, and keeps them. The title of the slide
-/// says the kind of a task.
+/// Returns the items of a cell before it is run or answered: without outputs, except those of a plot, and without the
+/// label of a task, which is in the slide's title.
 fn before_its_answer(items: Vec<PageItem<'_>>) -> Vec<PageItem<'_>> {
     let before = |item| match item {
         PageItem::Details { .. } | PageItem::Label(_) => None,
@@ -66,7 +66,8 @@ fn before_its_answer(items: Vec<PageItem<'_>>) -> Vec<PageItem<'_>> {
     items.into_iter().filter_map(before).collect()
 }
 
-/// Returns the items of a prediction with the model's answer in the place of the choices.
+/// Returns the items of a prediction, with the model's answer in place of the choices; without the answer if there is
+/// none.
 fn answered_items<'a>(items: Vec<PageItem<'a>>, answered: Option<&'a Snapshot>, cell: &str) -> Vec<PageItem<'a>> {
     let shown = answered.and_then(|answered| Some(PageCell::of(cell_of(answered, cell)?, answered)));
     let details = shown.and_then(|shown| {
@@ -105,7 +106,7 @@ fn with_solution<'a>(items: Vec<PageItem<'a>>, shown: &'a CellSnapshot) -> Vec<P
     before_its_answer(items).into_iter().chain(told).collect()
 }
 
-/// The walk of the presentation, through the sentence of the stage cell beside it.
+/// The walk that the slides show, through the sentence of the stage cell beside them.
 struct Walk {
     snapshot: Snapshot,
     route: RouteModel,
@@ -126,7 +127,8 @@ impl Walk {
         Some(Self { snapshot, route, word })
     }
 
-    /// Returns the equations and the words of a stop. Those of a whole layer are always the same, and are left out.
+    /// Returns the title of the layer, the equations of the step, and the explanation. A stop after a whole layer has
+    /// no equations, because they are always the same.
     fn items<'a>(&self, stop: Stop) -> Vec<PageItem<'a>> {
         let (layer, step, after) = match stop {
             Stop::Step { layer, step } => (layer, step, ""),

@@ -123,7 +123,8 @@ fn activation(activation: Activation) -> &'static str {
     }
 }
 
-/// Returns the table of a custom mask: a row for each query, with 1 for each key that it sees.
+/// Returns the table of a custom mask: a row for each query, with 1 for each key that it sees; `None` for any other
+/// mask.
 fn visible(mask: &Mask) -> Option<Vec<Vec<u8>>> {
     match mask {
         Mask::None | Mask::Causal => None,
@@ -205,7 +206,7 @@ impl Turns {
     }
 }
 
-/// The distances that share a number.
+/// The buckets of distances, each of which has a single bias.
 #[derive(Serialize)]
 struct Buckets {
     count: usize,
@@ -287,7 +288,7 @@ impl Serialize for Changes<'_> {
             &HeadMode::Gain(gain) => WordOrNumbers::Numbers(gain),
             named => WordOrNumbers::Word(named),
         };
-        // Heads that are not live, by their index over all blocks.
+        // The changed heads, by their index over all blocks.
         let changed = heads.iter().enumerate().filter(|(_, mode)| **mode != HeadMode::Live);
         let modes: BTreeMap<_, _> = changed.map(|(head, of)| (head, mode(of))).collect();
         let mask = mask.as_ref().map(|mask| visible(mask).map_or(WordOrNumbers::Word(mask), WordOrNumbers::Numbers));
@@ -318,7 +319,7 @@ impl<D: Display, N: Serialize> Serialize for WordOrNumbers<D, N> {
     }
 }
 
-/// A patch, with the numbers of its vector.
+/// A patch with its vector, as written in the trace.
 struct PatchRow<'a>(&'a Patch<f32>);
 
 impl Serialize for PatchRow<'_> {

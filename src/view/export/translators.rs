@@ -15,10 +15,10 @@ use attune_engine::pretrained::Family;
 use super::checkpoint::{Flag, differing};
 use super::fault::{Unfit, attention_alone};
 
-/// Rows of learned positions before that of the first token, in BART and mBART.
+/// The number of rows before that of the first token in the learned positions of BART and mBART.
 const FIRST_ROW: usize = 2;
 
-/// Returns the family whose form may fit a model, by its norms and its positions.
+/// Returns the family whose form may fit a model with a source, judged by its norms and its positions.
 pub(super) fn family(architecture: &Architecture) -> Family {
     let block = &architecture.blocks[0];
     match (block.norm_form.kind, block.norm, architecture.positions) {
@@ -29,7 +29,7 @@ pub(super) fn family(architecture: &Architecture) -> Family {
     }
 }
 
-/// Returns whether a family's folders have a field that models of one sentence have not.
+/// Returns whether a family of models with a source can express a field of newer models.
 pub(super) fn has_field(field: FieldPath, architecture: &Architecture, family: Family) -> bool {
     let root = (architecture.width as f64).sqrt();
     match (field, family) {
@@ -46,7 +46,7 @@ pub(super) fn has_field(field: FieldPath, architecture: &Architecture, family: F
     }
 }
 
-/// Lists the parts of a model with a source that a family's form cannot express, beside those of today's models.
+/// Lists the fields of a model with a source that a family's form cannot express, except those of newer models.
 pub(super) fn unfit(architecture: &Architecture, family: Family) -> Vec<Unfit> {
     let is_t5 = family == Family::T5;
     let flags = if is_t5 { flags_of_t5(architecture) } else { flags_of_bart(architecture, family) };
@@ -82,7 +82,7 @@ fn flags_of_bart(architecture: &Architecture, family: Family) -> Vec<Flag> {
     ]
 }
 
-/// Lists what does not fit of the layers of both towers.
+/// Lists the fields of the layers in both towers that the family cannot express.
 fn of_both(architecture: &Architecture, family: Family) -> Vec<Unfit> {
     let (cross, source) = (&architecture.blocks[1], &architecture.source_blocks[0]);
     let mut unfit = Vec::new();
@@ -111,7 +111,7 @@ fn of_both(architecture: &Architecture, family: Family) -> Vec<Unfit> {
     unfit
 }
 
-/// Returns a block without the sizes in which the towers of a family may differ, and without what makes its kind.
+/// Returns a block without the sizes and the masks in which the towers of a family may differ.
 fn alike(block: &BlockConfig) -> BlockConfig {
     let mut alike = BlockConfig { attends: Attends::Source, feed_forward: None, ..block.clone() };
     let attention = &mut alike.attention;
@@ -141,7 +141,7 @@ fn of_widths(architecture: &Architecture, is_t5: bool) -> Vec<Unfit> {
     unfit
 }
 
-/// Lists positions that do not fit.
+/// Returns a finding if the family cannot express the model's positions.
 fn of_positions(architecture: &Architecture, family: Family) -> Option<Unfit> {
     let distances = architecture.blocks[0].attention.distances;
     let is_shared = |form: DistanceForm| {

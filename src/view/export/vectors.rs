@@ -23,16 +23,16 @@ use attune_engine::vectors::{Column, Table};
 
 use crate::view_model::axes::ends;
 
-/// Which vectors a table has.
+/// The choice of the vectors that a table has as rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TableRows {
     /// The static vectors of all words.
     Static,
-    /// The vectors of each token of the sentences after the last layer.
+    /// The vector of each token of the sentences after the last layer.
     Contextual,
     /// The vectors of each token before the first layer and after each layer.
     Layers,
-    /// The static vectors of all words, and both vectors of each token.
+    /// The static vectors of all words, and the static and the contextual vector of each token.
     Both,
 }
 
@@ -76,7 +76,7 @@ fn table(snapshot: &Snapshot, rows: TableRows, words: impl Iterator<Item = usize
     }
     let words: Vec<Box<str>> = written.columns[0].entries.iter().map(|label| label.as_str().into()).collect();
     let numbers = Matrix::from_row_major(words.len(), space.vectors.cols(), written.numbers);
-    // For words alone, only the groups are known.
+    // Static vectors have no sentence, so only the label and the group are known.
     let columns = written
         .columns
         .into_iter()
@@ -118,7 +118,7 @@ impl Written<'_> {
             };
             let vectors = states(shown, i, first, model, rows);
             for (at, (kind, vector)) in vectors.iter().enumerate() {
-                // A word with several rows needs a label for each.
+                // Rows of the same word need different labels.
                 let label = match rows {
                     TableRows::Static | TableRows::Both => labels[i].clone(),
                     TableRows::Contextual => format!("{}@{number}.{place}", token.text),
@@ -138,7 +138,7 @@ impl Written<'_> {
     }
 }
 
-/// Returns the vectors of the `i`th token, each with its kind.
+/// Returns the vectors of the token `i` that the table has as rows, each with its kind.
 fn states<'a>(
     shown: &'a SentenceSnapshot,
     i: usize,

@@ -27,7 +27,7 @@ use crate::view_model::saved_view::SavedView;
 
 /// The file name extension.
 pub const EXTENSION: &str = "attune";
-/// The version of the form. In version 2 the work is a list of commands; older files are still read.
+/// The version of the file format. In version 2 the work is a list of commands; older files are still read.
 const VERSION: u32 = 2;
 /// The largest length of a learner's name, in characters.
 pub const NAME_CHARS_MAX: usize = 100;
@@ -36,7 +36,7 @@ const BYTES_MAX: u64 = 32 << 20;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WorkFile {
-    /// The version of this form.
+    /// The version of the file format.
     pub attune: u32,
     pub lesson: LessonMark,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -44,7 +44,7 @@ pub struct WorkFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minutes: Option<u64>,
     pub work: Saved,
-    /// The view, in a state that is shared.
+    /// The view of the window, in a file that was shared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub view: Option<SavedView>,
 }
@@ -127,10 +127,7 @@ impl WorkFile {
         Self::parse(str::from_utf8(&bytes).map_err(|why| unread(&why))?)
     }
 
-    /// Parses the text of such a file.
-    ///
-    /// # Errors
-    /// See [`Self::read`].
+    /// Parses the text of a submitted file. # Errors See [`Self::read`].
     pub fn parse(text: &str) -> Result<Self, Unread> {
         let is_cut = |error: &serde_json::Error| error.is_eof();
         let why = |error: serde_json::Error| match is_cut(&error) {
@@ -173,7 +170,7 @@ impl WorkFile {
         Ok(format!("{name}: {}", self.about()))
     }
 
-    /// Summarizes its content.
+    /// Returns a summary of the content, in words.
     fn about(&self) -> String {
         if self.view.is_some() {
             return "the lesson as you see it; attune opens it as a copy".to_owned();
@@ -223,7 +220,7 @@ impl SharedWork {
                     let given = shown(given);
                     return Err(format!("{of}, but {given} is \"{}\"", lesson.id));
                 }
-                // A model's files are compared when they are read.
+                // The files of a model without a text are compared when they are read.
                 (given.to_owned(), text.is_none_or(|text| mark.is_of(&text)))
             }
             None => find(mark, file, of_program).ok_or_else(|| {
@@ -236,7 +233,7 @@ impl SharedWork {
         Ok(Self { file: file.to_owned(), lesson, content, is_of_another_version: !is_same })
     }
 
-    /// Returns sentences for the person who opens it.
+    /// Returns sentences that tell the person who opens the file what it is.
     pub fn report(&self) -> Vec<String> {
         let file = printable(&self.file.file_name().unwrap_or_default().to_string_lossy());
         let by = self.content.name.as_ref().map_or(String::new(), |name| format!(", handed in by {}", shorten(name)));
@@ -245,13 +242,13 @@ impl SharedWork {
     }
 }
 
-/// Returns whether a path has the extension of such a file, whether or not it exists.
+/// Returns whether a path has the extension of a work file, whether or not the file exists.
 pub fn is_shared(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(EXTENSION))
 }
 
-/// Finds the lesson with this id beside the file or in the course. Returns its file and whether its text is exactly the
-/// same.
+/// Finds the lesson with this id beside the file or in the course. Returns its path and whether its text is exactly the
+/// same; `None` if there is no lesson with this id.
 fn find(mark: &LessonMark, file: &Path, of_program: impl FnOnce() -> Option<PathBuf>) -> Option<(PathBuf, bool)> {
     let folders = [course::folder_of(file).to_owned()].into_iter().chain(course::folder());
     let mut found: Vec<PathBuf> = folders.flat_map(|folder| of_id(&folder, &mark.id)).collect();

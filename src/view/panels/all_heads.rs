@@ -12,9 +12,9 @@ use crate::view_model::Models;
 use crate::view_model::heads::{AllHeads, AllHeadsModel, HeadMeasure, HeadSummary, unmeasured};
 use crate::view_model::needs::Needs;
 
-/// Heads that are marked as the strongest.
+/// The number of heads that are marked as the strongest.
 const MARKED: usize = 5;
-/// Heads of each measure in the list of all.
+/// The number of heads that are listed for each measure.
 const LISTED: usize = 3;
 
 pub fn items(models: &Models, chosen: &Chosen) -> Option<Vec<Item>> {
@@ -61,7 +61,8 @@ pub fn items(models: &Models, chosen: &Chosen) -> Option<Vec<Item>> {
     Some(items)
 }
 
-/// Returns the measure, the order, the reading, and all measures for a spreadsheet.
+/// Returns the controls for the measure, the order and the reading, and the one that copies all measures for a
+/// spreadsheet.
 fn controls(heads: &Arc<AllHeads>, chosen: &Chosen) -> Vec<Control> {
     const WIDTH: f32 = 122.0;
     let measure = |measure: HeadMeasure| {
@@ -90,7 +91,7 @@ fn controls(heads: &Arc<AllHeads>, chosen: &Chosen) -> Vec<Control> {
     controls
 }
 
-/// Returns the heads with the largest of a measure, each a button that opens it.
+/// Returns the heads with the largest values of a measure, as buttons that open them.
 fn strongest(heads: &AllHeads, measure: HeadMeasure, count: usize, title: &str) -> Vec<Control> {
     let strongest = heads.strongest(measure, count);
     let mut controls = vec![Control::Words(Text::toned(title, Tone::Plain))];
@@ -108,7 +109,7 @@ fn strongest(heads: &AllHeads, measure: HeadMeasure, count: usize, title: &str) 
     controls
 }
 
-/// Returns the layer and the head as numbers: `2·1`; the head alone where there is one layer.
+/// Returns the numbers of a layer and of a head in it, such as `2·1`; only that of the head if there is one layer.
 fn place(heads: &AllHeads, head: &HeadSummary) -> String {
     let own = head.own + 1;
     if heads.layers.len() > 1 { format!("{}·{own}", heads.layers[head.layer].number) } else { own.to_string() }

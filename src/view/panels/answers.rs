@@ -13,7 +13,7 @@ use crate::view_model::output::{RankingModel, RankingRow};
 use crate::view_model::word_measures::WordMeasures;
 use crate::view_model::{Models, number};
 
-/// Answers of each word in the table of all words.
+/// The number of answers for each word in the table of all words.
 const OF_WORD: usize = 3;
 
 pub fn items(models: &Models, _: &Chosen) -> Option<Vec<Item>> {
@@ -39,7 +39,8 @@ pub fn items(models: &Models, _: &Chosen) -> Option<Vec<Item>> {
 /// The title of the measures of which word mattered.
 pub const WHICH: &str = "Which word mattered?";
 
-/// Returns the measures of which word mattered for an answer, with the button that computes them.
+/// Returns the measures of which word mattered for an answer, with the button that computes them; `None` while there is
+/// no model.
 pub fn word_items(models: &Models, chosen: &Chosen) -> Option<Vec<Item>> {
     let measures = models.get::<WordMeasures>()?;
     let (name, hint) = match &measures.state {
@@ -89,7 +90,7 @@ fn arcs(words: &Words, chosen: &Chosen) -> Vec<Control> {
     vec![Control::Words(Text::toned("Arcs:", Tone::Plain)), Control::Menu(menu)]
 }
 
-/// Width of the list of measures.
+/// The width of the list of measures, in pixels.
 const ARCS_WIDTH: f32 = 130.0;
 
 fn of_words(measures: &WordMeasures, words: &Words) -> Vec<Item> {

@@ -7,7 +7,7 @@ use crate::view_model::attention::{AttentionMaps, HeadMap, Reading, Sinks};
 use crate::view_model::needs::Needs;
 use crate::view_model::pieces::WordAttention;
 
-/// Heads that have a button each; more have a list.
+/// The largest number of heads that have a button each; more heads are in a list.
 const BUTTONS: usize = 4;
 /// How cross-attention is read: without it, the first row seems to translate the word that it looks at.
 const OF_THE_NEXT_WORD: &str =
@@ -40,8 +40,8 @@ fn of_maps(maps: &AttentionMaps, chosen: &Chosen) -> Vec<Item> {
     items
 }
 
-/// Returns the heads that are shown: the one, or all; of the layer that is walked through, where the walk goes through
-/// layers.
+/// Returns the maps that are shown: that of the chosen head, or those of all heads. During a walk through the layers,
+/// only the heads of its layer are shown.
 pub fn shown<'a>(maps: &'a AttentionMaps, chosen: &Chosen) -> Vec<&'a HeadMap> {
     if let Some(map) = chosen.head.and_then(|head| maps.heads.get(head)) {
         return vec![map];
@@ -50,7 +50,8 @@ pub fn shown<'a>(maps: &'a AttentionMaps, chosen: &Chosen) -> Vec<&'a HeadMap> {
     maps.heads.iter().filter(|map| walked.is_none_or(|walked| walked.block == map.block)).collect()
 }
 
-/// Maps or lines, how they are read, which heads, how large, and all of it for a spreadsheet.
+/// Returns the controls for maps or lines, for the reading, the heads and the size of cells, and the one that copies
+/// the numbers for a spreadsheet.
 fn controls(maps: &AttentionMaps, shown: &[&HeadMap], chosen: &Chosen) -> Vec<Control> {
     const LINES: &str = "Lines from each query on the left to its keys on the right; the thicker the line, the larger \
         the weight";
@@ -79,7 +80,7 @@ fn controls(maps: &AttentionMaps, shown: &[&HeadMap], chosen: &Chosen) -> Vec<Co
     controls
 }
 
-/// Returns the choice of heads, where there are several.
+/// Returns the controls that choose a head; empty if there is only one.
 fn heads(maps: &AttentionMaps, chosen: &Chosen) -> Vec<Control> {
     if maps.heads.len() < 2 {
         return Vec::new();
@@ -100,8 +101,8 @@ fn heads(maps: &AttentionMaps, chosen: &Chosen) -> Vec<Control> {
     vec![Control::Menu(Menu::button("Heads", "Which heads are shown", controls))]
 }
 
-/// Returns a head as *All heads* numbers it: by its layer, where there are several, and its place there; in a list, its
-/// title.
+/// Returns the label of a head, numbered as in *All heads*: by its layer, if there are several, and its place in the
+/// layer. In a list, it is the title of the head.
 fn label(maps: &AttentionMaps, map: &HeadMap) -> String {
     if maps.heads.len() > BUTTONS {
         map.title.clone()
@@ -136,7 +137,7 @@ fn grid(maps: &AttentionMaps, map: &HeadMap, reading: Reading) -> Grid {
     }
 }
 
-/// Returns the meaning of rows, columns and colours.
+/// Returns a sentence on the meaning of rows, columns and colours.
 pub(super) fn legend(reading: Reading) -> String {
     let value = if reading.is_added {
         "the length ‖α V W_O‖ of what the key adds to the query's word, from 0 to the longest of the head"
@@ -146,7 +147,7 @@ pub(super) fn legend(reading: Reading) -> String {
     format!("Rows are queries and columns are keys. The colour is {value}.")
 }
 
-/// Returns a sentence on each sink, which the window has at the sink's mark.
+/// Returns a sentence about each sink; the window shows it at the sink's mark instead.
 pub(super) fn sinks(sinks: &Sinks) -> impl Iterator<Item = Item> {
     sinks.sinks.iter().map(|sink| Item::toned(sink.about(), Tone::Tooltip))
 }

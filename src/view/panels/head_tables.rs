@@ -12,12 +12,12 @@ use crate::view_model::asked::AskedState;
 use crate::view_model::head_tables::TablesModel;
 use crate::view_model::{Models, number};
 
-/// Heads of a model whose compositions are all drawn.
+/// The largest number of heads in a model for which all compositions are drawn.
 const HEADS_DRAWN: usize = 32;
-/// Pairs of heads that are listed.
+/// The number of pairs of heads that are listed.
 const LISTED: usize = 10;
 
-/// Returns the tables of a head, with the button that computes them.
+/// Returns the tables of a head, with the button that computes them; `None` if there is no model, or no such head.
 pub fn items(models: &Models, head: usize) -> Option<Vec<Item>> {
     let model = models.get::<TablesModel>()?;
     let title = model.titles.get(head)?.to_lowercase();
@@ -80,10 +80,10 @@ fn of_tables(model: &TablesModel, found: &ShownTables) -> Vec<Item> {
     items
 }
 
-/// The number of a composition that a part shows.
+/// A function that returns one of the numbers of a composition.
 type PartOf = fn(&Composition) -> f64;
 
-/// The ways into a head, each with its number.
+/// The inputs of a head through which it composes, each with the function that returns its number.
 const PARTS: [(&str, PartOf); 3] = [
     ("Composition by queries", |of| of.query),
     ("Composition by keys", |of| of.key),

@@ -6,7 +6,7 @@ use crate::sheet::{Chosen, Item, Table, TableCell};
 use crate::view_model::Models;
 use crate::view_model::meaning::{NearWord, NeighboursModel, TokenNeighbours};
 
-/// Neighbours of each word.
+/// The number of neighbours that are listed for each word.
 const NEAREST: usize = 3;
 
 pub fn items(models: &Models, _: &Chosen) -> Option<Vec<Item>> {

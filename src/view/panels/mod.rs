@@ -27,7 +27,7 @@ use crate::view_model::Models;
 use crate::view_model::needs::needs;
 use crate::view_model::training::waiting_words;
 
-/// Makes the items of a panel; `None` while the kernel is not that far.
+/// A function that returns the items of a panel; `None` if the kernel has not yet made what the panel shows.
 pub type MakeItems = fn(&Models, &Chosen) -> Option<Vec<Item>>;
 
 /// The panels that are sheets, in the order of the window.
@@ -44,7 +44,8 @@ pub const PANELS: &[(PanelName, MakeItems)] = &[
     (PanelName::Axes, axes::items),
 ];
 
-/// Makes the sheet of a panel, which says so where it has nothing to show; `None` while the kernel is not that far.
+/// Returns the sheet of a panel, with a sentence if it has nothing to show; `None` if the kernel has not yet made what
+/// the panel shows.
 pub fn made(panel: PanelName, models: &Models, chosen: &Chosen) -> Option<Sheet> {
     let (_, make) = PANELS.iter().find(|(name, _)| *name == panel)?;
     if let Some(needs) = models.snapshot().and_then(|snapshot| needs(panel, snapshot)) {
@@ -57,19 +58,20 @@ pub fn made(panel: PanelName, models: &Models, chosen: &Chosen) -> Option<Sheet>
     Some(Sheet { title: panel.title(), items })
 }
 
-/// Returns the sheet of a panel, which is made once for a snapshot and what the viewer has chosen, and released with the
-/// models of the snapshot.
+/// Returns the sheet of a panel. It is made once for a snapshot and the viewer's choices, and released with the models
+/// of the snapshot.
 pub fn made_once(panel: PanelName, models: &Models, chosen: &Chosen) -> Option<Arc<Sheet>> {
     models.once(&(panel, chosen.clone()), |_| made(panel, models, chosen))
 }
 
-/// Makes the sheet of a panel, which says what it waits for.
+/// Returns the sheet of a panel, with a sentence about what it waits for if it cannot be made yet.
 pub fn sheet(panel: PanelName, models: &Models, chosen: &Chosen) -> Sheet {
     let waiting = || Item::soft(models.snapshot().map_or_else(String::new, |snapshot| waiting_words(snapshot)));
     made(panel, models, chosen).unwrap_or_else(|| Sheet { title: panel.title(), items: vec![waiting()] })
 }
 
-/// Makes the sheet of each panel, as it looks before the viewer has chosen anything; of one that is named twice, one.
+/// Returns the sheet of each panel as it is before the viewer has chosen anything; a panel that is named twice has one
+/// sheet.
 pub fn sheets(panels: &[PanelName], snapshot: &Snapshot) -> Vec<Sheet> {
     if panels.is_empty() {
         return Vec::new();
@@ -80,7 +82,7 @@ pub fn sheets(panels: &[PanelName], snapshot: &Snapshot) -> Vec<Sheet> {
     once.map(|(_, panel)| sheet(*panel, &models, &Chosen::default())).collect()
 }
 
-/// Returns the names of all panels that are sheets, as the command line has them.
+/// Returns the names on the command line of all panels that are sheets.
 pub fn keys() -> Vec<String> {
     PANELS.iter().map(|(panel, _)| key(*panel)).collect()
 }
@@ -90,10 +92,8 @@ pub fn key(panel: PanelName) -> String {
     panel.title().to_lowercase().replace(' ', "-")
 }
 
-/// Finds the panel with this name on the command line, or with this title.
-///
-/// # Errors
-/// A message if no panel that is a sheet has it.
+/// Finds a panel by its name on the command line or by its title. # Errors A message if no panel that is a sheet has
+/// this name.
 pub fn named(name: &str) -> Result<PanelName, String> {
     let keys = keys();
     let asked = name.trim().to_lowercase().replace([' ', '_'], "-");

@@ -20,20 +20,20 @@ use crate::sheet::{
 use crate::view_model::Models;
 use crate::view_model::output::{LineModel, PlotModel, RankingModel};
 
-/// Heads with the largest of a measure that are named.
+/// The number of heads that are named as the highest.
 const NAMED: usize = 5;
-/// Words of a head that are listed.
+/// The number of words of a head that are listed.
 const LISTED: usize = 10;
-/// Texts whose arcs are in sight; those of the others are under lines that open.
+/// The number of texts whose arcs are shown; those of other texts are in lines that open.
 const IN_SIGHT: usize = 3;
-/// Bins of the largest weights that are shown, of [`BINS`].
+/// The number of bins of the largest weights that are shown, out of [`BINS`].
 const SHOWN_BINS: usize = 10;
-/// Characters of a text on its button.
+/// The largest number of characters of a text that its button shows.
 const TEXT_CHARS: usize = 36;
-/// Layers with a colour each in the plot; of more, all heads have one.
+/// The largest number of layers that have a colour each in the plot; with more layers, all heads have the same one.
 const COLOURED: usize = 8;
 
-/// Makes the items of the view that is chosen in the place of the sentence's heads.
+/// Returns the items of the view over texts, which replaces that of the sentence's heads; `None` if there is no model.
 pub fn items(models: &Models, chosen: &Chosen) -> Option<Vec<Item>> {
     let snapshot = models.snapshot()?;
     let mut items = vec![Item::Controls(choice(true).into())];
@@ -60,14 +60,15 @@ pub fn items(models: &Models, chosen: &Chosen) -> Option<Vec<Item>> {
     Some(items)
 }
 
-/// Makes the results as a line that opens below the sentence's heads, so that exports have them.
+/// Returns the results as a line that opens below the sentence's heads, so that exports contain them; `None` if there
+/// are no results.
 pub fn details(models: &Models, chosen: &Chosen) -> Option<Item> {
     let snapshot = models.snapshot()?;
     let kept = snapshot.texts.kept.as_ref()?;
     Some(Item::Details { summary: "Over texts", items: results(snapshot, kept, chosen) })
 }
 
-/// Returns the choice between one sentence and many, as buttons.
+/// Returns the buttons that choose between the sentence and a file of texts.
 pub fn choice(over_texts: bool) -> [Control; 2] {
     [
         (false, "sentence", "The heads in the sentence on the stage"),
@@ -135,7 +136,7 @@ fn results(snapshot: &Snapshot, kept: &KeptTexts, chosen: &Chosen) -> Vec<Item> 
     items
 }
 
-/// Returns the measures of the plot: those that were chosen, if the model has them.
+/// Returns the two measures of the plot: the chosen ones if the model has them, or else the usual ones.
 fn plotted(kept: &KeptTexts, chosen: &Chosen) -> [TextMeasure; 2] {
     let usual = match kept.texts.even {
         Some(_) => [TextMeasure::Monotony, TextMeasure::Aligned],
@@ -145,7 +146,7 @@ fn plotted(kept: &KeptTexts, chosen: &Chosen) -> [TextMeasure; 2] {
     [0, 1].map(|axis| chosen.plotted[axis].filter(|chosen| measures.contains(chosen)).unwrap_or(usual[axis]))
 }
 
-/// Returns the measures that some head has.
+/// Returns the measures for which at least one head has a value.
 fn measures(kept: &KeptTexts) -> Vec<TextMeasure> {
     let is_there =
         |measure: &TextMeasure| kept.texts.heads.iter().any(|head| head.measures.measure(*measure).is_some());
@@ -203,7 +204,7 @@ fn open(head: usize) -> Ask {
     Ask::Command(Command::Texts(TextsCommand::Open(head)))
 }
 
-/// Returns the heads with the most of a measure, each a button that opens it.
+/// Returns the heads with the largest values of a measure, as buttons that open them.
 fn highest(kept: &KeptTexts, measure: TextMeasure) -> Vec<Control> {
     let mut heads: Vec<(usize, &HeadTexts, f64)> = kept
         .texts
@@ -273,7 +274,8 @@ fn table(kept: &KeptTexts) -> Table {
     }
 }
 
-/// Makes what is known of a head without its texts: distributions, largest weights, distances and words.
+/// Returns what is known about a head without running its texts again: distributions, largest weights, distances and
+/// words.
 fn of_head(snapshot: &Snapshot, kept: &KeptTexts, head: &HeadTexts) -> Vec<Item> {
     let of = &head.measures;
     let spread = |Spread { of, values }: &Spread| {
@@ -291,7 +293,7 @@ fn of_head(snapshot: &Snapshot, kept: &KeptTexts, head: &HeadTexts) -> Vec<Item>
         let name = if from == to { from.to_string() } else { format!("{from} to {to}") };
         (name, weight / all)
     };
-    // Distances beyond the longest text have no weight.
+    // The list of distances ends at the last one that has weight.
     let last = of.distance_histogram.iter().rposition(|weight| *weight > 0.0).map_or(0, |last| last + 1);
     let mut items = vec![
         Item::Heading(head.name.clone()),
@@ -332,7 +334,8 @@ fn words(snapshot: &Snapshot, caption: &str, words: &[ListedWord]) -> Item {
     })
 }
 
-/// Makes the shown texts of a head with their weights: the strongest in sight, the others by fifths of all texts.
+/// Returns the shown texts of a head with their weights: the strongest ones directly, and the others in lines that
+/// open, one for each fifth of all texts.
 fn texts_of(kept: &KeptTexts, opened: &OpenedHead) -> Vec<Item> {
     const FIFTHS: [&str; INTERVALS] = [
         "Texts of the lowest fifth by their largest weight",

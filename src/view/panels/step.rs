@@ -26,7 +26,7 @@ pub fn shown_score(walk: &WalkModel) -> ShownScore {
     ShownScore { head: walk.focus.head, query: walk.focus.query, key: walk.key }
 }
 
-/// Returns the walk before one is chosen: of the word that the lesson is about, in the last layer.
+/// Returns the focus before one is chosen: the word that the lesson is about, in the last layer.
 fn focus_by_default(models: &Models) -> Option<Focus> {
     let route = models.get::<RouteModel>()?;
     let word = route.word(&[])?;
@@ -100,7 +100,7 @@ fn part(name: &PartName) -> TableCell {
     TableCell { entry: name.entry, ..TableCell::words(&*name.label) }
 }
 
-/// A number with four decimals, which keeps all of its digits for a copy.
+/// Returns a cell with four decimals, from which all digits can be copied.
 fn exact(value: f64) -> TableCell {
     TableCell { words: format!("{value:.4}").replace('-', "−"), value: Some(value), entry: None }
 }

@@ -16,7 +16,7 @@ pub fn items(models: &Models, _: &Chosen) -> Option<Vec<Item>> {
     Some(items)
 }
 
-/// Returns the loss of each step, beside the loss of a model that knows nothing.
+/// Returns the loss of each step, and for comparison that of a model that guesses.
 fn losses(model: &TrainingModel) -> Plot {
     let loss: Vec<f64> = model.log.losses().map(f64::from).collect();
     let steps = (1..=loss.len()).map(|step| step as f64).collect();

@@ -8,29 +8,29 @@ use crate::explain::walk::Focus;
 use crate::view_model::attention::Reading;
 use crate::view_model::heads::HeadMeasure;
 
-/// The choices of a viewer, beside the snapshot; in an export, none.
+/// The choices of a viewer, which are not part of the snapshot. Exports use the default.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Chosen {
-    /// How attention is read.
+    /// The reading of attention.
     pub reading: Reading,
-    /// Pieces of words, and not whole words.
+    /// Whether pieces of words are shown instead of whole words.
     pub pieces: bool,
-    /// The one head that is shown; `None`: all.
+    /// The only head that is shown; `None` if all are.
     pub head: Option<usize>,
-    /// A head of the layer that is walked through.
+    /// A head of the layer through which a walk goes.
     pub walked: Option<usize>,
-    /// The word and the head that are worked through; `None` to choose them.
+    /// The word and the head that *Step* works through; `None` for those that are chosen by default.
     pub focus: Option<Focus>,
-    /// Attention as lines, and not as maps.
+    /// Whether attention is shown as lines instead of maps.
     pub as_lines: bool,
-    /// Heads by this measure, in this order.
+    /// The measure by which heads are marked and ordered.
     pub measure: HeadMeasure,
     pub order: HeadOrder,
-    /// All heads over a file of texts, and not in the sentence.
+    /// Whether *All heads* measures a file of texts instead of the sentence.
     pub over_texts: bool,
-    /// The measures over texts that are plotted, from left to right and upwards; `None`: the usual ones.
+    /// The measures over texts on the horizontal and the vertical axis of the plot; `None` for the usual one.
     pub plotted: [Option<TextMeasure>; 2],
-    /// The measure of which word mattered that the sentence shows; `None`: weights.
+    /// The measure of which word mattered that the arcs of the sentence show; `None` for attention weights.
     pub word_measure: Option<WordMeasure>,
     /// The answer on the stage about which questions are asked.
     pub answer: ShownAnswer,
@@ -39,7 +39,7 @@ pub struct Chosen {
 /// The order of the heads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HeadOrder {
-    /// A row for each layer.
+    /// The order of the model, with a row for each layer.
     #[default]
     Layers,
     LargestFirst,
@@ -49,13 +49,13 @@ pub enum HeadOrder {
 /// A change of what the viewer has chosen.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Choice {
-    /// The one head that is shown, here and in the sentence.
+    /// The only head that is shown, in the panel and in the sentence; `None` for all heads.
     Head(Option<usize>),
     Lines(bool),
     Measure(HeadMeasure),
     Order(HeadOrder),
     OverTexts(bool),
-    /// A measure over texts, from left to right (0) or upwards (1).
+    /// A measure over texts for the horizontal axis of the plot (0) or the vertical one (1).
     Plotted {
         axis: usize,
         measure: TextMeasure,
@@ -64,7 +64,7 @@ pub enum Choice {
 }
 
 impl Chosen {
-    /// Follows a change of a choice that the panel has for itself.
+    /// Changes a choice.
     pub fn choose(&mut self, choice: Choice) {
         match choice {
             Choice::Head(head) => self.head = head,

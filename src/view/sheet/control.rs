@@ -16,11 +16,11 @@ pub enum Ask {
     Command(Command),
     /// A change of what the viewer has chosen.
     Choose(Choice),
-    /// A head alone, in front in *Attention*.
+    /// A head that is shown alone in *Attention*, which comes to the front.
     OpenHead(usize),
     /// A dialog for a file of texts, over which all heads are measured.
     ChooseTexts,
-    /// A text on the stage, with a head chosen.
+    /// A text that is put on the stage, with a head to choose.
     OpenText {
         text: String,
         head: usize,
@@ -37,9 +37,9 @@ pub enum Control {
     Menu(Menu),
     Aside(Aside),
     Form(Form),
-    /// Copies numbers for a spreadsheet.
+    /// A button that copies numbers for a spreadsheet.
     Copy(Copy),
-    /// Larger and smaller cells of the maps.
+    /// Buttons that make the cells of maps larger and smaller.
     Zoom,
     /// The sinks of the sentence.
     Sinks(Sinks),
@@ -47,12 +47,12 @@ pub enum Control {
 }
 
 impl Control {
-    /// Returns the controls that are in a menu where the panel is narrow.
+    /// Returns the controls as [`Aside`], which is a menu if the panel is narrow; `None` for other controls.
     pub fn aside(&self) -> Option<&Aside> {
         if let Self::Aside(aside) = self { Some(aside) } else { None }
     }
 
-    /// Returns the copy that it offers, itself or among its controls.
+    /// Returns the button that copies numbers, if the control is one or contains one.
     pub fn copy(&self) -> Option<&Copy> {
         match self {
             Self::Copy(copy) => Some(copy),
@@ -62,11 +62,11 @@ impl Control {
     }
 }
 
-/// An action of the whole window, which has its own words and its own key.
+/// A control that several parts of the window share, with its own words and key.
 #[derive(Clone, Debug)]
 pub enum Shared {
     Map,
-    /// The norm before the picture, which is on or off.
+    /// The switch for the norm through which the picture is drawn.
     RawStates {
         is_on: bool,
     },
@@ -74,15 +74,15 @@ pub enum Shared {
     Reading(Sinks),
 }
 
-/// A button, or one of several ways of which one is chosen.
+/// A button, or one of several options.
 #[derive(Clone, Debug)]
 pub struct Button {
     pub label: String,
-    /// Its name for screen readers, where the label alone does not tell it; else empty.
+    /// The name for screen readers, if the label alone does not tell it; otherwise empty.
     pub name: String,
     pub hint: String,
     pub look: Look,
-    /// The hue of a head, in which the label is written.
+    /// The hue of a head in which the label is written; `None` for the usual colour.
     pub hue: Option<usize>,
     pub asks: Ask,
 }
@@ -96,7 +96,7 @@ pub enum Look {
     Small {
         is_enabled: bool,
     },
-    /// Lit while it is on.
+    /// An option, which is lit while it is on.
     Option {
         is_on: bool,
     },
@@ -108,7 +108,7 @@ impl Button {
         Self { label, name: String::new(), hint, look: Look::Button { is_enabled: true }, hue: None, asks }
     }
 
-    /// Makes a way that is chosen, or may be.
+    /// Creates an option that makes a choice, lit if `is_on`.
     pub fn option(label: impl Into<String>, hint: impl Into<String>, is_on: bool, chooses: Choice) -> Self {
         Self { look: Look::Option { is_on }, ..Self::new(label, hint, Ask::Choose(chooses)) }
     }
@@ -133,23 +133,23 @@ impl Button {
 #[derive(Clone, Debug)]
 pub struct Menu {
     pub label: String,
-    /// Its name for screen readers; where it is empty, the label.
+    /// The name for screen readers; if it is empty, the label is used.
     pub name: String,
     pub hint: String,
-    /// The width of a list that shows what is chosen; `None` of a button that opens.
+    /// The width of a list that shows the chosen option; `None` for a button that opens controls.
     pub width: Option<f32>,
     pub controls: Vec<Control>,
 }
 
 impl Menu {
-    /// Makes a button that opens.
+    /// Creates a button that opens controls.
     pub fn button(label: impl Into<String>, hint: impl Into<String>, controls: Vec<Control>) -> Self {
         let (label, name, hint) = (label.into(), String::new(), hint.into());
         Self { label, name, hint, width: None, controls }
     }
 }
 
-/// Controls that are in a menu where the panel is narrow; all of a row are in one.
+/// Controls that become a menu if the panel is narrow; all such controls of a row are in the same menu.
 #[derive(Clone, Debug)]
 pub struct Aside {
     pub label: &'static str,
@@ -157,27 +157,27 @@ pub struct Aside {
     pub controls: Vec<Control>,
 }
 
-/// Fields for texts that are asked for together.
+/// Fields for texts, which a button sends together.
 #[derive(Clone, Debug)]
 pub struct Form {
     pub fields: Vec<Field>,
     /// Words between two fields.
     pub between: &'static str,
-    /// The label, the name and the explanation of the button that asks for it.
+    /// The label, the name and the explanation of the button that sends the texts.
     pub button: [String; 3],
     pub fills: Filled,
 }
 
-/// A field for a text, with texts that it offers.
+/// A field for a text, which offers some texts to choose from.
 #[derive(Clone, Debug)]
 pub struct Field {
     pub name: String,
-    /// The text in it while it is empty.
+    /// The text that an empty field shows.
     pub placeholder: &'static str,
     pub hint: &'static str,
     pub text: String,
     pub offers: Vec<String>,
-    /// The explanation of what it offers.
+    /// The explanation of the offered texts.
     pub about_offers: &'static str,
 }
 
@@ -188,7 +188,7 @@ pub enum Filled {
 }
 
 impl Filled {
-    /// Makes the request of the texts; `None` unless every field is filled.
+    /// Returns the request with these texts; `None` unless every field is filled.
     pub fn asks(self, texts: &[String]) -> Option<Ask> {
         let texts: Vec<String> = texts.iter().map(|text| text.trim().to_owned()).collect();
         match (self, texts.as_slice()) {
@@ -202,10 +202,10 @@ impl Filled {
     }
 }
 
-/// Numbers to copy, which are written when they are asked for.
+/// A button that copies numbers, which are written only when they are copied.
 #[derive(Clone, Debug)]
 pub struct Copy {
-    /// Completes the name "Copy …".
+    /// The words that complete the label "Copy …".
     pub what: String,
     pub numbers: Copied,
 }
@@ -217,7 +217,7 @@ pub enum Copied {
         maps: Vec<HeadMap>,
         reading: Reading,
     },
-    /// Every measure of every head.
+    /// All measures of all heads.
     Heads(Arc<AllHeads>),
 }
 

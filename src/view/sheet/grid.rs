@@ -19,7 +19,7 @@ pub struct Grid {
     pub cols: Arc<[String]>,
     pub cells: Cells,
     pub scale: Scale,
-    /// Columns with a mark over them, such as sinks.
+    /// The marks over columns, such as those of sinks.
     pub marked: Vec<Mark>,
 }
 
@@ -27,21 +27,21 @@ pub struct Grid {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mark {
     pub col: usize,
-    /// A sentence on its meaning.
+    /// A sentence on the meaning of the mark.
     pub about: String,
 }
 
-/// How numbers become colours.
+/// The conversion of numbers to colours.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Scale {
-    /// From the ground at 0 to the hue of a head at `full`.
+    /// A scale from the colour of the ground at 0 to the hue of a head at `full`.
     Share { hue: usize, full: f32 },
-    /// One hue for numbers below 0 and another for those above; `full` is the largest without its sign.
+    /// A scale with one hue for numbers below 0 and another for those above. `full` is the largest magnitude.
     Signed { full: f32 },
 }
 
 impl Scale {
-    /// Returns the largest number that it can tell apart.
+    /// Returns the largest magnitude that has a colour of its own.
     pub fn full(self) -> f32 {
         match self {
             Self::Share { full, .. } | Self::Signed { full } => full,
@@ -49,14 +49,14 @@ impl Scale {
     }
 }
 
-/// The numbers of a grid, read where they lie: those of a large model are not copied.
+/// The numbers of a grid, which are read from the model's data without a copy.
 #[derive(Clone, Debug)]
 pub enum Cells {
     /// Attention of one head.
     Head { map: HeadMap, reading: Reading },
-    /// A tensor of the model; where it is compared with another, their differences.
+    /// A tensor of the model, or the differences if it is compared with another one.
     Tensor(TensorModel),
-    /// Any numbers, row by row; `None` is an empty cell. `entries` is as long, or empty.
+    /// Any numbers, row by row, with `None` for an empty cell. `entries` has the same length, or is empty.
     Numbers { values: Vec<Option<f32>>, entries: Vec<Option<Entry>> },
 }
 
@@ -73,7 +73,7 @@ impl Grid {
         }
     }
 
-    /// Returns the entry of a cell; `None` of one that stands for several, or that no entry has.
+    /// Returns the entry of a cell; `None` if the cell stands for several entries or for none.
     pub fn entry(&self, row: usize, col: usize) -> Option<Entry> {
         match &self.cells {
             Cells::Head { map, .. } => map.entry(row, col),
@@ -82,7 +82,7 @@ impl Grid {
         }
     }
 
-    /// Returns the map of a head, if it shows one.
+    /// Returns the map of a head; `None` if the grid shows other numbers.
     pub fn head(&self) -> Option<&HeadMap> {
         match &self.cells {
             Cells::Head { map, .. } => Some(map),
@@ -99,7 +99,7 @@ impl Grid {
         }
     }
 
-    /// Returns the number that a cell would have if nothing were left out.
+    /// Returns the number that a cell would have if sinks were not left out.
     pub fn unhidden(&self, row: usize, col: usize) -> Option<f32> {
         match &self.cells {
             Cells::Head { map, reading } => map.cells.shown(Reading { hides_sinks: false, ..*reading }, row, col),
@@ -116,7 +116,7 @@ impl Grid {
         format!("{} (row), {} (column): {value}", self.rows[row], self.cols[col])
     }
 
-    /// Returns a cell and its row in words, for a card beside it.
+    /// Returns a cell, the sum of its row and the column's mark in words, for a card beside the cell.
     pub fn card(&self, row: usize, col: usize) -> Vec<Text> {
         let mut lines = self.pair_card(row, col);
         if let Cells::Head { reading, .. } = &self.cells {
@@ -129,7 +129,7 @@ impl Grid {
         lines
     }
 
-    /// Returns a cell in words, with what it shows instead of its number.
+    /// Returns a cell in words, and what it shows if that is not its weight.
     pub fn pair_card(&self, row: usize, col: usize) -> Vec<Text> {
         let shown = match &self.cells {
             Cells::Head { map, reading } => map.say_shown(row, col, *reading),
@@ -138,7 +138,7 @@ impl Grid {
         [Some(self.say(row, col)), shown].into_iter().flatten().map(|words| Text::toned(words, Tone::Plain)).collect()
     }
 
-    /// Returns where a number lies on the scale: from 0 to 1, and below 0 for negative numbers.
+    /// Returns a number relative to the full value of the scale: usually from 0 to 1, and below 0 for negative numbers.
     pub fn share(&self, value: f32) -> f32 {
         let full = self.scale.full();
         if full > 0.0 { value / full } else { 0.0 }
@@ -160,12 +160,12 @@ pub fn short(value: f32) -> String {
     format!("{value:.2}").replacen("0.", ".", usize::from(value.abs() < 1.0))
 }
 
-/// Returns numbers as the names of rows or columns that have no others.
+/// Returns the numbers from 0 on, as names for rows or columns that have no others.
 pub fn numbered(count: usize) -> Arc<[String]> {
     (0..count).map(|at| at.to_string()).collect()
 }
 
-/// The exponent that spreads small weights, where the eye has to tell them apart; 0 and 1 stay.
+/// The exponent that spreads small weights over more colours, so that they can be distinguished; 0 and 1 keep theirs.
 pub const SPREAD: f32 = 0.7;
 
 #[cfg(test)]

@@ -49,7 +49,7 @@ pub struct Sheet {
 pub enum Item {
     Heading(String),
     Text(Text),
-    /// A line that opens: a name, and what stands under it.
+    /// A line with a name that opens to show its content.
     Fold(Fold),
     Grids(Grids),
     Tiles(Tiles),
@@ -59,19 +59,19 @@ pub enum Item {
     Bars(Bars),
     Meter(Meter),
     Plot(PlotModel),
-    /// Controls in a row; no export writes them.
+    /// Controls in a row, which exports leave out.
     Controls(Vec<Control>),
-    /// Items under a line that opens them.
+    /// Items in a line that opens.
     Details {
         summary: &'static str,
         items: Vec<Item>,
     },
-    /// The end of what stays in sight: what follows scrolls under it.
+    /// The end of the items that stay in view; those after it scroll.
     Scrolls,
 }
 
 impl Item {
-    /// Returns whether exports write it.
+    /// Returns whether exports write the item.
     pub fn is_written(&self) -> bool {
         match self {
             Self::Controls(_) | Self::Scrolls => false,
@@ -101,21 +101,21 @@ impl Item {
     }
 }
 
-/// A line that opens. One of a sheet's lines is open at a time; an export shows them all.
+/// A line that opens. In the window, one line of a sheet is open at a time; an export shows all of them open.
 #[derive(Clone, Debug)]
 pub struct Fold {
-    /// Identifies it among the lines of the sheet.
+    /// The name that identifies the line within the sheet.
     pub name: String,
-    /// As the literature writes it.
+    /// The symbol, as it is written in the literature.
     pub symbol: String,
-    /// Such as the shape of a tensor.
+    /// A detail after the symbol, such as the shape of a tensor.
     pub detail: String,
-    /// A sentence about it.
+    /// A sentence about the content.
     pub about: String,
     pub content: FoldContent,
 }
 
-/// Content under a line that is open.
+/// The content of a line that opens.
 #[derive(Clone, Debug)]
 pub enum FoldContent {
     Numbers(Numbers),
@@ -126,16 +126,17 @@ pub enum FoldContent {
     },
 }
 
-/// A tensor as tables, of which every number may be asked where it comes from.
+/// A tensor as tables of numbers, each of which can be explained.
 #[derive(Clone, Debug)]
 pub struct Numbers {
     pub table: TableModel,
-    /// The first entry, whose others follow it; none where the numbers are of the learner's own code.
+    /// The entry of the first number, from which the others are counted; `None` for numbers from the learner's own
+    /// code.
     pub first: Option<Entry>,
 }
 
 impl Numbers {
-    /// Returns the entry at a table, a row and a column.
+    /// Returns the entry of a number, given its table, row and column; `None` if the numbers have no entries.
     pub fn entry(&self, [part, row, col]: [usize; 3]) -> Option<Entry> {
         let mut entry = self.first?.of_later_head(part);
         entry.index = [row, col, 0];
@@ -143,11 +144,11 @@ impl Numbers {
     }
 }
 
-/// Maps side by side, as far as they fit.
+/// Maps that are side by side if they fit.
 #[derive(Clone, Debug)]
 pub struct Grids {
     pub grids: Vec<Grid>,
-    /// In the window: lines between the names, and not maps; of maps of heads.
+    /// Whether the window shows the maps of heads as lines between the names.
     pub as_lines: bool,
     /// A sentence on the meaning of the colours, the rows and the columns.
     pub legend: String,
@@ -156,10 +157,10 @@ pub struct Grids {
 /// The heads of a model as small maps, each at a row and a column.
 #[derive(Clone, Debug)]
 pub struct Tiles {
-    /// The numbers of the maps, which are read when one is drawn: a model may have a thousand.
+    /// The source of the maps, which are computed when they are drawn, because a model may have a thousand heads.
     pub heads: Arc<AllHeads>,
     pub reading: Reading,
-    /// Names of the rows and of the columns; empty where the tiles are in the order of their numbers.
+    /// The names of the rows and of the columns; empty if the tiles are in the order of their numbers.
     pub rows: Vec<String>,
     pub cols: Vec<String>,
     pub tiles: Vec<Tile>,
@@ -168,24 +169,24 @@ pub struct Tiles {
     pub legend: String,
 }
 
-/// A head's small map with a number under it.
+/// A small map of a head, with a number below it.
 #[derive(Clone, Debug)]
 pub struct Tile {
-    /// Row and column; without names of rows, the place in the order.
+    /// The row and the column. If rows have no names, the row is 0 and the column is the place in the order.
     pub at: [usize; 2],
     pub head: usize,
     /// Its name with the number, for screen readers.
     pub spoken: String,
     /// The measure of the head; `None` if the head has none.
     pub number: Option<f32>,
-    /// Length of the bar under it, from 0 to 1.
+    /// The length of the bar below the map, from 0 to 1.
     pub share: f32,
-    /// Its place among the largest, from 1.
+    /// The place among the largest values, counted from 1; `None` if the head is not among them.
     pub rank: Option<usize>,
 }
 
 impl Tiles {
-    /// Makes the map of a head at the size of a tile, where a cell shows the largest of the numbers that it stands for.
+    /// Returns the map of a head at the size of a tile. A cell shows the largest of the numbers that it stands for.
     pub fn grid(&self, tile: &Tile) -> Grid {
         const SIDE: usize = 24;
         let (head, map) = (&self.heads.heads[tile.head], self.heads.thumbnail(tile.head, SIDE, self.reading));
@@ -209,7 +210,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// Returns the table for a spreadsheet, every number with all of its digits.
+    /// Returns the table as tab-separated values for a spreadsheet, with all digits of the numbers.
     pub fn tsv(&self) -> String {
         let cell = |cell: &TableCell| cell.value.map_or_else(|| cell.words.clone(), |value| value.to_string());
         let line = |cells: Vec<String>| cells.join("\t") + "\n";
@@ -222,7 +223,7 @@ impl Table {
 #[derive(Clone, Debug, Default)]
 pub struct TableCell {
     pub words: String,
-    /// The number that the words write, by which rows can be sorted.
+    /// The number that the words state, by which rows can be sorted; `None` for words alone.
     pub value: Option<f64>,
     pub entry: Option<Entry>,
 }
@@ -232,7 +233,7 @@ impl TableCell {
         Self { words: words.into(), ..Self::default() }
     }
 
-    /// Returns a number with four decimals.
+    /// Creates a cell with a number, written with four decimals.
     pub fn number(value: f32) -> Self {
         Self { words: format!("{value:.4}"), value: Some(f64::from(value)), entry: None }
     }
@@ -243,20 +244,20 @@ impl TableCell {
 pub struct Bars {
     pub caption: String,
     pub ranking: RankingModel,
-    /// By rows; empty where the numbers have no entry.
+    /// The entry of each row; empty if the numbers have no entries.
     pub entries: Vec<Entry>,
 }
 
-/// A name with its share of a whole, as a line with a bar at its foot.
+/// A name with its share of a whole, as a line with a bar below it.
 #[derive(Clone, Debug)]
 pub struct Meter {
-    /// A letter before the name.
+    /// The letter before the name; may be empty.
     pub letter: &'static str,
     pub name: String,
     pub shown: String,
-    /// From 0 to 1.
+    /// The share, from 0 to 1.
     pub share: f32,
-    /// All of it in words, for screen readers.
+    /// The whole meter in words, for screen readers.
     pub spoken: String,
     pub hint: String,
 }

@@ -7,7 +7,7 @@ use attune_engine::messages::counted;
 use super::grid::short;
 use super::{Bars, Fold, FoldContent, Grid, Grids, Item, Sheet, Table, Tiles};
 
-/// Writes a sheet as plain text, part by part. Large grids are named with their sizes alone.
+/// Writes a sheet as plain text. For large grids, only the title and the size are written.
 pub fn text(sheet: &Sheet) -> String {
     let mut text = format!("{}\n", sheet.title);
     for item in sheet.items.iter().filter(|item| item.is_written()) {
@@ -38,7 +38,7 @@ fn line(text: &mut String, words: &str) {
     let _ = writeln!(text, "{}", words.trim_end());
 }
 
-/// Returns a line that opens, in words: the symbol, the shape or the value, and the meaning.
+/// Returns the text of a line that opens: the symbol, the detail or the value, and the meaning.
 pub fn fold_words(fold: &Fold) -> String {
     let value = match &fold.content {
         FoldContent::Numbers(_) => String::new(),
@@ -52,7 +52,7 @@ fn grids_text(grids: &Grids, text: &mut String) {
     line(text, &grids.legend);
 }
 
-/// Rows and columns of a grid whose numbers are all written.
+/// The largest number of rows, and of columns, of a grid whose numbers are written.
 const WRITTEN_MAX: usize = 16;
 
 fn grid_text(grid: &Grid, text: &mut String) {

@@ -5,7 +5,7 @@
 pub struct Text {
     pub words: String,
     pub tone: Tone,
-    /// An explanation for who points at it, or empty.
+    /// The explanation that appears under the pointer; may be empty.
     pub hint: String,
 }
 
@@ -13,15 +13,15 @@ pub struct Text {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
     Plain,
-    /// Steps back behind the numbers.
+    /// Text that is less prominent than the numbers.
     Soft,
     /// A caution.
     Warning,
     /// A note in small letters.
     Small,
-    /// Not drawn in the window, where the tooltip of what it is about says it.
+    /// Text that the window shows only as the tooltip of another item, but that exports write.
     Tooltip,
-    /// Code or a value, in letters of one width.
+    /// Code or a value, in a font with characters of equal width.
     Code,
 }
 

@@ -36,7 +36,7 @@ use super::{Model, quoted, quoted_token};
 pub struct AnswersModel {
     /// The question, as a sentence.
     pub question: String,
-    /// The most likely answer of each row, as a sentence, the same as at the end of the walk.
+    /// The most likely answer of each row, as the sentence that also ends the walk.
     pub said: Vec<String>,
     /// The rows: one for each token, or one for the whole sentence.
     pub rows: Vec<AnswerRow>,
@@ -78,7 +78,7 @@ pub struct AnswerRow {
 }
 
 impl AnswerRow {
-    /// Names what is never written in a sentence, if there is something.
+    /// Returns a sentence that names the answers that are never written; `None` if there are none.
     pub fn never_said(&self) -> Option<String> {
         let named: Vec<String> = self.never.iter().map(|name| quoted(name)).collect();
         (!named.is_empty()).then(|| {
@@ -101,12 +101,12 @@ pub struct NamedAnswer {
     /// The index of the answer among the model's classes.
     pub class: usize,
     pub probability: f32,
-    /// The index of its group among the lesson's.
+    /// The index of the answer's group among the lesson's groups; `None` if it has no group.
     pub group: Option<usize>,
     pub entry: Entry,
 }
 
-/// Whether the model can continue sentences, and what it has generated.
+/// The model's ability to continue sentences, and what it has generated.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AnswersWriting {
     /// The model cannot, for this reason.
@@ -120,14 +120,16 @@ pub enum AnswersWriting {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct WrittenText {
-    /// The sentence that the model continued; empty if it generated from a source.
+    /// The text before the generated words: the sentence, or the given target after a source; empty if the model wrote
+    /// the whole target.
     pub before: String,
     pub words: Vec<String>,
     /// The generated words as a text that follows the sentence, with the pieces of each word joined.
     pub text: String,
-    /// How the words were chosen, and whether the weights are still the same.
+    /// A description of how the words were chosen, and of what was different then: the weights, or the learner's
+    /// changes.
     pub said: String,
-    /// The rows of keys and values that each word was generated from.
+    /// The numbers of rows of keys and values that were computed and kept for each word.
     pub rows: Vec<RowsRead>,
     /// A text on these rows: how many were computed, and how many cached.
     pub rows_label: String,
@@ -147,12 +149,12 @@ pub struct WritingPlan {
     /// The number of words at once.
     pub count: usize,
     pub search: WritingSearch,
-    /// The number of beams of a search with several.
+    /// The number of beams, if the search is with beams.
     pub beams: usize,
     pub temperature: f64,
-    /// Whether only the most likely words are drawn from, and how many.
+    /// Whether words are drawn only from the `k` most likely ones, and `k`.
     pub top_k: (bool, usize),
-    /// Whether only the most likely words up to a total probability are drawn from, and that probability.
+    /// Whether words are drawn only from the most likely ones up to a total probability, and that probability.
     pub top_p: (bool, f64),
 }
 
@@ -186,7 +188,8 @@ impl WritingPlan {
 }
 
 impl AnswersModel {
-    /// Returns the model; `None` until there are answers. Reuses what `last` has computed for the same classes.
+    /// Returns the answers; `None` until there is a model. The groups of the classes are taken from `last` if its
+    /// classes are the same.
     pub fn of(snapshot: &Snapshot, last: Option<&Self>) -> Option<Self> {
         let (space, model) = (snapshot.space.as_deref()?, snapshot.model.as_ref()?);
         let objective = &model.made_of.model.objective;
@@ -224,7 +227,8 @@ impl AnswersModel {
         })
     }
 
-    /// Returns the row of the chosen word, or else that of a hidden word, or else the last; or the only row.
+    /// Returns the index of the row of the chosen word, or else that of a hidden word, or else the last; 0 if there is
+    /// a single row for the sentence.
     pub fn row_number(&self, query: Option<usize>) -> usize {
         let last = self.rows.len().saturating_sub(1);
         if self.is_by_token { query.unwrap_or(self.asked).min(last) } else { 0 }
@@ -238,7 +242,8 @@ impl AnswersModel {
     pub const NAMED: usize = ANSWERS;
 }
 
-/// Names the answers that are never written, but would be listed by their logits.
+/// Returns the names of the answers that are never written, although their logits are as large as those of listed
+/// answers.
 fn never(model: &ModelSnapshot, row: usize) -> Vec<String> {
     let answers = &model.sentence.answers;
     let Some(last) = answers.likeliest[row].last().map(|last| answers.logits.get(row, last.class)) else {
@@ -248,7 +253,7 @@ fn never(model: &ModelSnapshot, row: usize) -> Vec<String> {
     answers.never.iter().filter(is_large).map(|class| model.classes[*class].clone()).collect()
 }
 
-/// Returns the piece that hides a word, for a model that was trained on hidden words.
+/// Returns the piece that hides a word; `None` for a model that was not trained on hidden words, or has no such piece.
 fn hiding_piece(lesson: &Lesson) -> Option<&'static str> {
     // A model that goes on writing may have such a piece, too: that of BART hides words of its source.
     let goes_on = matches!(lesson.model.objective, Objective::NextWord | Objective::Sequence(_));
@@ -301,7 +306,7 @@ fn writing(model: &ModelSnapshot, objective: &Objective) -> AnswersWriting {
     };
     let before = || match (&model.sentence.source, model.sentence.has_own_target) {
         (None, _) => model.sentence.written(),
-        // Behind the start token.
+        // The text begins after the start token.
         (Some(_), true) => model.sentence.tokens.iter().skip(1).map(in_text).collect(),
         (Some(_), false) => String::new(),
     };
@@ -316,7 +321,8 @@ fn writing(model: &ModelSnapshot, objective: &Objective) -> AnswersWriting {
     AnswersWriting::Can { most: GENERATED_MAX, written }
 }
 
-/// Returns the most likely answer for a token or for the whole sentence; `None` for a sentence without words.
+/// Returns a sentence with the most likely answer for a token, or for the whole sentence; `None` if the model gives no
+/// answer.
 pub fn said(model: &ModelSnapshot, token: usize) -> Option<String> {
     let answer = likeliest(model, token)?;
     let word = quoted(&model.classes[answer.class]);
@@ -341,16 +347,17 @@ pub enum Asked {
     Whole,
 }
 
-/// Returns the most likely answer at a word. `None` at a visible word of a model of hidden words, which was not trained
-/// to answer there, or mostly repeats the word.
+/// Returns the most likely answer at a word, and the word that it is about; `None` if the model gives no answers. A
+/// model of hidden words has none at a visible word, because it was not trained to answer there, or mostly repeats the
+/// word.
 pub fn told_answer(model: &ModelSnapshot, token: usize) -> Option<(Asked, &RankedAnswer)> {
     let asked = Asked::of(model)?;
     let is_told = asked != Asked::Here || model.sentence.tokens.get(token).is_some_and(is_hidden);
     Some((asked, likeliest(model, token)?)).filter(|_| is_told)
 }
 
-/// Returns the unanswered predictions that open the panel *Answers* with their own answer. Until they are answered, no
-/// picture shows the model's answers.
+/// Returns the ids of the unanswered predictions that open the panel *Answers*. Until they are answered, no picture
+/// shows the model's answers.
 pub fn keepers(snapshot: &Snapshot) -> impl Iterator<Item = &CellId> {
     let opens = |id: &&CellId| {
         snapshot.lesson.cells.iter().any(|cell| *cell.id == ***id && cell.opens.contains(&PanelName::Answers))
@@ -364,7 +371,8 @@ pub fn is_asked(shown: &CellSnapshot) -> bool {
 }
 
 impl Asked {
-    /// Returns the word that answers are about; `None` for a model without learned parts, which has no answers.
+    /// Returns the word that answers are about; `None` for a model that gives no answers: one without learned parts or
+    /// without a readout.
     pub fn of(model: &ModelSnapshot) -> Option<Self> {
         let learns = |block: &BlockConfig| block.attention.projected || block.feed_forward.is_some();
         let answers = model.architecture.blocks.iter().any(learns) && model.made_of.static_embedding.guesses_words();
@@ -412,8 +420,8 @@ fn rows_label(rows: &[RowsRead]) -> String {
     }
 }
 
-/// Describes how the words were chosen. They are generated without the learner's interventions, which do apply to the
-/// list of answers beside them.
+/// Describes how the words were chosen. They are generated without the learner's changes to the pass, which do apply to
+/// the list of answers.
 fn how(generated: &Generated, interventions: &Interventions<f32>) -> String {
     let choice = match generated.choice {
         NextWordChoice::Greedy => "Each new word is the likeliest one.".to_owned(),
@@ -432,19 +440,19 @@ fn how(generated: &Generated, interventions: &Interventions<f32>) -> String {
     format!("{choice}{without}{since}")
 }
 
-/// The smallest change of a probability that its digits show.
+/// The smallest change of a probability that is shown.
 const SEEN: f32 = 5e-4;
 /// The number of answers that are skipped at once if none of them is visible.
 const PART: usize = 256;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct AnswerShifts {
-    /// The title, which says whose answers they are: `The answers after “river”`.
+    /// The title, which names the word that the answers are about, such as `The answers after “river”`.
     pub title: String,
     /// The answers that gained probability, the largest change first.
     pub gained: Vec<AnswerShift>,
     pub lost: Vec<AnswerShift>,
-    /// The largest number of answers that can be listed in each direction.
+    /// The largest number of answers that can be listed, in both directions together.
     pub most: usize,
 }
 
@@ -468,9 +476,8 @@ impl AnswerShifts {
     /// The largest number of answers listed in each direction.
     pub const LISTED: usize = 3;
 
-    /// Returns the changes of the answers; `None` for a model without answers. If no word is chosen, it is the one that
-    /// the model is asked about: the last for a model of next words, or else a hidden one, or else the one that moved
-    /// most.
+    /// Returns the changes of the answers; `None` for a model without answers. The default word is the last one for a
+    /// model of next words; otherwise it is a hidden word, or else the one that the changes moved most.
     pub fn of(snapshot: &Snapshot, query: Option<usize>) -> Option<Self> {
         let model = snapshot.model.as_ref().filter(|model| model.made_of.static_embedding.guesses_words())?;
         let (unchanged, is) = (model.sentence.unchanged.as_ref(), &model.sentence.answers);
@@ -525,7 +532,7 @@ impl AnswerShifts {
     }
 }
 
-/// Returns whether the model does not see a word.
+/// Returns whether a word is hidden from the model.
 fn is_hidden(token: &Token) -> bool {
     HIDDEN.contains(&token.text.as_str()) || token.word.is_none()
 }
@@ -534,19 +541,20 @@ fn hidden_at(tokens: &[Token]) -> Option<usize> {
     tokens.iter().position(is_hidden)
 }
 
-/// Returns the word whose answer is shown with the picture of this word.
+/// Returns the position of the word whose answer is shown beside the picture of the given word.
 pub(crate) fn asked_beside(model: &ModelSnapshot, word: usize) -> usize {
     asked_or(model, || Some(word)).unwrap_or_default()
 }
 
-/// Returns the word whose answer is shown if none is chosen.
+/// Returns the position of the word whose answer is shown by default; `None` for a sentence without words.
 fn asked(model: &ModelSnapshot) -> Option<usize> {
     let SentenceSnapshot { tokens, unchanged, .. } = &*model.sentence;
     let moved_most = || unchanged.as_ref()?.moved_most();
     asked_or(model, || moved_most().or((!tokens.is_empty()).then_some(0)))
 }
 
-/// Returns a hidden word or else the result of `other`, for a model of hidden words; for any other model, the last word.
+/// Returns the position of a hidden word, or else the result of `other`, for a model of hidden words; for any other
+/// model, the last position.
 fn asked_or(model: &ModelSnapshot, other: impl FnOnce() -> Option<usize>) -> Option<usize> {
     let tokens = &model.sentence.tokens;
     match &model.made_of.model.objective {
@@ -563,15 +571,16 @@ pub struct AttributionModel {
     /// The index of the answer among the model's classes.
     pub class: usize,
     pub logit: f32,
-    /// The terms by layer: first that from before all layers, then each layer, and last what the readout adds.
+    /// The terms by layer: that of the vectors before all layers, then those of the layers, and last that of the
+    /// readout.
     pub layers: Vec<Share>,
     /// The terms of all heads, the largest first.
     pub heads: Vec<Share>,
-    /// The terms of each head and attended word, the largest first.
+    /// The terms of each head at each attended word, the largest first.
     pub looks: Vec<Share>,
 }
 
-/// A part of a logit.
+/// A term of a logit, with its name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Share {
     pub label: String,
@@ -579,13 +588,13 @@ pub struct Share {
 }
 
 impl Share {
-    /// Returns a sentence: “layer 2, head 1, at “not”” gives “hate” +2.1.
+    /// Returns a sentence such as `layer 2, head 1, at “not” gives “hate” +2.1`.
     pub fn said(&self, answer: &str) -> String {
         format!("{} gives {} {:+.2}", self.label, quoted(answer), self.value)
     }
 }
 
-/// The origin of an answer, or the reason why it has none, in words.
+/// The terms of an answer, or the reason in words why it is not a sum of terms.
 impl Model for Result<AttributionModel, String> {
     /// The word, and the index of the answer; by default the last word and its most likely answer.
     type Choice = (Option<usize>, Option<usize>);
@@ -596,15 +605,13 @@ impl Model for Result<AttributionModel, String> {
 }
 
 impl AttributionModel {
-    /// Returns the terms of an answer; `None` until there is a model.
-    ///
-    /// # Errors
+    /// Returns the terms of an answer; `None` until there is a model, and if there is no such word or answer. # Errors
     /// If an answer of this model is not a sum of terms; described in words.
     pub fn of(snapshot: &Snapshot, (token, class): (Option<usize>, Option<usize>)) -> Option<Result<Self, String>> {
         let model = snapshot.model.as_ref()?;
         let token = token.unwrap_or(model.sentence.tokens.len().checked_sub(1)?);
         let answers = &model.sentence.answers;
-        // A single answer for the whole sentence is not a sum, whichever word is chosen.
+        // The answers of the last row are used if there is a single row for the whole sentence.
         let class =
             class.or_else(|| Some(answers.likeliest.get(token).or(answers.likeliest.last())?.first()?.class))?;
         let terms = match terms_of(snapshot, token, class)? {
@@ -636,19 +643,20 @@ fn largest_first(shares: impl Iterator<Item = Share>) -> Vec<Share> {
     shares
 }
 
-/// The terms of a logit, summed.
+/// The sums of a logit's terms by layer and by head.
 #[derive(Default)]
 struct TermSums {
-    /// The terms by layer: 0 is that from before all layers, and the readout comes after the last.
+    /// The sums by layer: 0 stands for the vectors before all layers, and the number after the last layer for the
+    /// readout.
     layers: BTreeMap<usize, f32>,
     /// The terms by block and head within the block.
     heads: BTreeMap<(usize, usize), f32>,
     looks: Vec<(HeadAtKey, f32)>,
-    /// The layer before which a vector was patched.
+    /// The layer, counted from 1, before which a vector was patched.
     patched: Option<usize>,
 }
 
-/// A head of a block, and a key.
+/// A key to which a head of a block attends.
 #[derive(Clone, Copy)]
 struct HeadAtKey {
     block: usize,
@@ -731,7 +739,8 @@ impl PartNames<'_> {
     }
 }
 
-/// Returns the name of a layer of the sentence, counted from 1: `layer 2`, or with a source the block's own name.
+/// Returns the name of a layer of the sentence, counted from 1: `layer 2`, or the block's own name if the model has a
+/// source.
 fn layer_name(architecture: &Architecture, layer: usize) -> String {
     match layer.checked_sub(1).filter(|_| architecture.has_source()) {
         Some(before) => architecture.block_name(architecture.source_blocks.len() + before),
@@ -739,7 +748,7 @@ fn layer_name(architecture: &Architecture, layer: usize) -> String {
     }
 }
 
-/// Returns the reason why there are no terms.
+/// Returns the reason why a logit has no terms, in words.
 fn no_sum(why: NoSum) -> &'static str {
     match why {
         NoSum::Transformed => {
@@ -755,7 +764,7 @@ fn no_sum(why: NoSum) -> &'static str {
 pub struct LensModel {
     /// A sentence that names the word.
     pub title: String,
-    /// The layers, from the word's vector before all of them to the last.
+    /// The layers, beginning with the word's vector before all of them.
     pub layers: Vec<LensLayer>,
     pub note: &'static str,
 }
@@ -766,7 +775,7 @@ pub struct LensLayer {
     pub label: String,
     /// The answers with their probabilities, most likely first.
     pub answers: Vec<(String, f32)>,
-    /// A line for screen readers.
+    /// The same answers as one line, for screen readers.
     pub said: String,
 }
 
@@ -774,7 +783,7 @@ const NOTE: &str = "Here each layer's vector goes through the model's final norm
     the readout. The early layers were not trained for this, so treat their apparent answers with caution. The \
     answer of the last layer is the model's own.";
 
-/// The words about which the layers can be asked.
+/// The words whose answers after each layer can be computed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LensWords {
     pub labels: Vec<String>,
@@ -787,7 +796,8 @@ impl LensWords {
     /// The number of multiplications that fit into a frame.
     const QUICK: usize = 4_000_000;
 
-    /// Returns the words; `None` until there is a model, and for a model without answers about single words.
+    /// Returns the words; `None` until there is a model, for a model without answers about single words, and for a
+    /// sentence without words.
     pub fn of(snapshot: &Snapshot) -> Option<Self> {
         let model = snapshot.model.as_ref().filter(|model| answers_by_word(model))?;
         let labels = token_labels(&model.sentence.tokens);
@@ -796,13 +806,13 @@ impl LensWords {
         (!labels.is_empty()).then_some(Self { labels, layers, is_quick: cost <= Self::QUICK })
     }
 
-    /// Returns whether the layers have the same answers in both snapshots.
+    /// Returns whether both snapshots have the same answers; `false` if one of them has no model.
     pub fn are_the_same(one: &Snapshot, other: &Snapshot) -> bool {
         let models = one.model.as_ref().zip(other.model.as_ref());
         models.is_some_and(|(one, other)| Arc::ptr_eq(&one.sentence.answers, &other.sentence.answers))
     }
 
-    /// Returns the chosen word, or the last if none is chosen.
+    /// Returns the position of the chosen word, or of the last one if none is chosen.
     pub fn chosen(&self, token: Option<usize>) -> usize {
         let last = self.labels.len() - 1;
         token.unwrap_or(last).min(last)

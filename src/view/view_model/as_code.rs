@@ -8,7 +8,7 @@ use attune_engine::numerics::attention::{HeadMode, Mask, MaskBase};
 use attune_engine::numerics::model::activations::{Interventions, Patch};
 use attune_engine::numerics::model::cost::forward_multiplications;
 
-/// A map of a sentence: of each token's vector before each layer, or of each head.
+/// A kind of map of a sentence: one for each token's vector before each layer, one for each head, or one for paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MapKind {
     Words,
@@ -17,7 +17,8 @@ pub enum MapKind {
     Paths,
 }
 
-/// Returns the cell that makes the changes of a pass, behind sentences that say them; `None` if nothing is changed.
+/// Returns the code of a cell that runs the pass with the learner's changes, after comments that describe them; `None`
+/// if nothing is changed.
 pub fn changes(model: &ModelSnapshot, said: &[String]) -> Option<String> {
     let second = model.second.as_ref().map(|second| &*second.other);
     let written = written(&model.interventions, second);
@@ -28,7 +29,7 @@ pub fn changes(model: &ModelSnapshot, said: &[String]) -> Option<String> {
     Some(format!("{about}let pass = forward({}, #{{ {} }});\npass.Y\n", text(&model.sentence), written.join(", ")))
 }
 
-/// Returns the cell that computes a map: a matrix with a row for each layer; `None` for paths.
+/// Returns the code of a cell that computes a map as a matrix with a row for each layer; `None` for paths.
 pub fn map(model: &ModelSnapshot, map: &SentenceMap, kind: MapKind) -> Option<String> {
     let SentenceMap { place, answer, against, classes: [a, b], .. } = map;
     // An answer for the whole sentence has one row of logits.
@@ -71,7 +72,7 @@ pub fn map(model: &ModelSnapshot, map: &SentenceMap, kind: MapKind) -> Option<St
             format!("{} - low", answered("pass")),
         ),
     };
-    // The learner's own changes are not part of a map.
+    // An empty map of changes keeps the learner's own changes out.
     code.push_str(&ends.replace("(sentence)", "(sentence, #{})").replace("(second)", "(second, #{})"));
     if kind == MapKind::Heads {
         code.push_str(&format!("let firsts = {firsts:?};\n"));
@@ -84,7 +85,8 @@ pub fn map(model: &ModelSnapshot, map: &SentenceMap, kind: MapKind) -> Option<St
     Some(code)
 }
 
-/// Returns the first layer of a map from which on one cell can compute it. A pass with a change begins at the changed layer.
+/// Returns the first layer from which on one cell can compute the map. The cost decreases towards the last layer,
+/// because a pass with a change begins at the changed layer.
 fn first_layer(model: &ModelSnapshot, places: &[usize]) -> usize {
     let (layers, tokens) = (places.len(), model.sentence.tokens.len());
     let cost = forward_multiplications(&model.architecture, model.classes.len(), tokens, tokens);
@@ -99,7 +101,7 @@ fn first_layer(model: &ModelSnapshot, places: &[usize]) -> usize {
     (0..layers).rev().take_while(fits).last().unwrap_or(last)
 }
 
-/// Returns a sentence as a text of code.
+/// Returns a sentence as a string literal of code.
 fn text(sentence: &SentenceSnapshot) -> String {
     let mut quoted = String::from("\"");
     for sign in sentence.written().chars() {
@@ -115,7 +117,7 @@ fn text(sentence: &SentenceSnapshot) -> String {
     quoted
 }
 
-/// Returns the changes as the entries of a map.
+/// Returns the changes as entries of an object map in code.
 fn written(changes: &Interventions<f32>, second: Option<&SentenceSnapshot>) -> Vec<String> {
     let Interventions { temperature, scale, heads, mask, edges, patch } = changes;
     let mut entries = Vec::new();

@@ -33,7 +33,7 @@ impl<T> AskedState<T> {
         }
     }
 
-    /// Says how far the work is, while it runs, or why it ended without an answer.
+    /// Returns how far the work is while it runs, or why it ended without an answer; `None` in any other state.
     pub fn progress(&self) -> Option<String> {
         match self {
             Self::Failed(why) => Some(why.clone()),

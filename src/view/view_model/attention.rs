@@ -32,8 +32,8 @@ pub struct AttentionMaps {
     /// The reason why no word attends to another, if the mask does not allow it.
     pub note: Option<&'static str>,
     pub sinks: Sinks,
-    /// Whether each row sums to 1. Rows of a recording may lack small weights, the share of a learned sink, or keys
-    /// outside the stretch.
+    /// Whether each row sums to 1. In a recording, a row may lack small weights, the share of a learned sink, or keys
+    /// that are not shown.
     pub rows_are_whole: bool,
 }
 
@@ -43,14 +43,14 @@ pub struct HeadMap {
     pub head: usize,
     /// The index of the head in its layer, which determines its hue.
     pub own: usize,
-    /// `Head 1`, with the layer if there are several.
+    /// The title, such as `Head 1`, with the layer if there are several.
     pub title: String,
-    /// The index of its block in the model.
+    /// The index of the head's block in the model.
     pub block: usize,
     /// The number of the block where there is no room for the title.
     pub layer: usize,
     pub enabled: bool,
-    /// The labels of the rows: tokens, or words of a source that attends to itself.
+    /// The labels of the rows: words or pieces of the sentence, or of a source that attends to itself.
     pub queries: Arc<[String]>,
     /// The labels of the columns.
     pub keys: Arc<[String]>,
@@ -66,7 +66,7 @@ pub struct HeadMap {
 }
 
 impl HeadMap {
-    /// Returns the row of a token, if it has one.
+    /// Returns the row of a token; `None` if there is no such token.
     pub fn row_of(&self, token: usize) -> Option<usize> {
         self.query_tokens.iter().position(|tokens| tokens.contains(&token))
     }
@@ -75,7 +75,7 @@ impl HeadMap {
         self.key_tokens.iter().position(|tokens| tokens.contains(&token))
     }
 
-    /// Returns the query and the key of a cell, each by its first piece.
+    /// Returns the query and the key of a cell; a word of several pieces is represented by its first piece.
     pub fn pair(&self, row: usize, column: usize) -> Pair {
         Pair { head: self.head, query: self.query_tokens[row].start, key: self.key_tokens[column].start }
     }
@@ -87,7 +87,8 @@ impl HeadMap {
         is_one.then(|| Quantity::Weight.of_head(self.head, [query.start, key.start]))
     }
 
-    /// Returns the text that a cell shows instead of its weight; `None` if it shows the weight.
+    /// Returns a sentence on what a cell shows instead of its weight or length, or why it shows nothing; `None` if it
+    /// shows that number.
     pub fn say_shown(&self, query: usize, key: usize, reading: Reading) -> Option<String> {
         let is_hidden = reading.hides_sinks && self.cells.is_sink(key);
         match self.cells.shown(reading, query, key) {
@@ -105,7 +106,7 @@ impl HeadMap {
         let (row, column, weight) = (&self.queries[query], &self.keys[key], self.cells.weight(query, key));
         let title = self.title.to_lowercase();
         let looks = format!("{row} (query, row) looks at {column} (key, column) with weight {weight:.4} in {title}");
-        // Of a recording, the length may not be known.
+        // A recording may lack the length.
         match self.cells.has_lengths() {
             true => format!("{looks}, which adds a vector of length {:.4}", self.cells.length(query, key)),
             false => looks,
@@ -118,7 +119,7 @@ impl AttentionMaps {
         Some(Self::between(snapshot.model.as_ref()?, None))
     }
 
-    /// Returns the maps between words, for a sentence in which a word has several pieces.
+    /// Returns the maps between whole words; `None` if there is no model, or if every word is a single piece.
     pub fn by_words(snapshot: &Snapshot) -> Option<Self> {
         let model = snapshot.model.as_ref()?;
         Words::of(&model.sentence).map(|words| Self::between(model, Some(&Arc::new(words))))
@@ -172,7 +173,7 @@ impl AttentionMaps {
         self.heads.iter().all(|map| !map.keys_are_source && is_alone(map))
     }
 
-    /// Returns the number that fills a cell of a map: a weight of 1, or the largest length in the map.
+    /// Returns the number at which a cell has its full colour: a weight of 1, or the largest length in the map.
     pub fn full(&self, map: &HeadMap, reading: Reading) -> f32 {
         if !reading.is_added {
             return 1.0;
@@ -182,13 +183,14 @@ impl AttentionMaps {
         pairs.filter_map(shown).fold(f32::MIN_POSITIVE, f32::max)
     }
 
-    /// Returns the numbers of these heads for a spreadsheet.
+    /// Returns the numbers of these heads as tab-separated values for a spreadsheet.
     pub fn tsv(&self, heads: &[usize], reading: Reading) -> String {
         tsv(&heads.iter().map(|head| &self.heads[*head]).collect::<Vec<_>>(), reading)
     }
 }
 
-/// Returns the numbers of maps as TSV: the words of rows and columns, with all digits, one head below another.
+/// Returns the numbers of maps as tab-separated values with all digits and with the words of rows and columns, one map
+/// below another.
 pub fn tsv(maps: &[&HeadMap], reading: Reading) -> String {
     let table = |map: &&HeadMap| {
         let rows = map.queries.iter().enumerate().map(|(row, query)| {
@@ -205,7 +207,8 @@ pub fn tsv(maps: &[&HeadMap], reading: Reading) -> String {
     said + tables.join("\n").as_str()
 }
 
-/// Returns a note if the mask, the lesson's or the learner's, lets each word see only itself.
+/// Returns a note if a mask of the lesson or of the learner lets each word see only itself; `None` otherwise, and for a
+/// model with a source.
 fn note(model: &ModelSnapshot, tokens: usize) -> Option<&'static str> {
     const OF_LESSON: &str = "This model has no attention yet. Its mask hides every other word, so each word looks \
         only at itself, with weight 1, and no word moves.";
@@ -229,7 +232,7 @@ fn note(model: &ModelSnapshot, tokens: usize) -> Option<&'static str> {
     }
 }
 
-/// The numbers of one head, by query and key, which are words where words are shown, and pieces otherwise.
+/// The numbers of one head, by query and key. These are whole words if `words` is set, and pieces otherwise.
 #[derive(Clone, Debug)]
 pub struct HeadCells {
     sentence: Arc<SentenceSnapshot>,
@@ -238,11 +241,11 @@ pub struct HeadCells {
     own: usize,
     /// The words, if words are shown and some have several pieces.
     words: Option<Arc<Words>>,
-    /// The keys that are sinks; empty for a head that attends to another sentence.
+    /// The keys that are sinks; empty for a head whose keys are in the source.
     sinks: Arc<[usize]>,
     /// For each query, the sum of the weights of all keys but the sinks.
     rests: OnceLock<Vec<f32>>,
-    /// Between words, the lengths of the contributions.
+    /// The lengths of the contributions between words.
     lengths: OnceLock<Matrix<f32>>,
 }
 
@@ -284,10 +287,8 @@ impl HeadCells {
         self.words.as_ref().map_or_else(|| self.activations().weights.cols(), |words| words.pieces.len())
     }
 
-    /// Returns the weight `α` of a query and a key; each row sums to 1.
-    ///
-    /// # Panics
-    /// If there is no such query or key, as in the following methods.
+    /// Returns the weight `α` of a query and a key. Between words, it is the sum over the key's pieces, and the mean
+    /// over the query's. # Panics If there is no such query or key, as in the following methods.
     pub fn weight(&self, query: usize, key: usize) -> f32 {
         let weights = &self.activations().weights;
         let Some(words) = &self.words else { return weights.get(query, key) };
@@ -296,13 +297,13 @@ impl HeadCells {
         if queries.len() == 1 { sum } else { sum / queries.len() as f32 }
     }
 
-    /// Returns the weights of a query.
+    /// Returns the weights of all keys for a query.
     pub fn weights(&self, query: usize) -> impl Iterator<Item = f32> {
         (0..self.cols()).map(move |key| self.weight(query, key))
     }
 
-    /// Returns `‖α v W_O‖` of a query and a key (Kobayashi et al. 2020, arXiv 2004.10102), at the block's output; for
-    /// words, the length of the sum over all pieces.
+    /// Returns `‖α v W_O‖` of a query and a key (Kobayashi et al. 2020, arXiv 2004.10102), after the norms at the
+    /// block's output; for words, the length of the sum over all pieces. NaN if a recording lacks it.
     pub fn length(&self, query: usize, key: usize) -> f32 {
         match &self.words {
             _ if !self.has_lengths() => f32::NAN,
@@ -311,7 +312,7 @@ impl HeadCells {
         }
     }
 
-    /// Returns whether the lengths of what keys add are known: of a recording they may not be.
+    /// Returns whether the lengths of contributions are known; a recording may lack them.
     pub fn has_lengths(&self) -> bool {
         self.sentence.contributions[self.block].has_terms()
     }
@@ -340,7 +341,8 @@ impl HeadCells {
         Matrix::from_fn(count, count, |query, key| length(&words.pieces[query], &words.pieces[key]))
     }
 
-    /// Returns `‖Σ_j α_ij v_j W_O‖`, the length of the head's contribution to a piece, even where words are shown.
+    /// Returns `‖Σ_j α_ij v_j W_O‖`, the length of the head's contribution to a piece, even if whole words are shown;
+    /// NaN if a recording lacks it.
     pub fn head_length(&self, query: usize) -> f32 {
         let lengths = self.sentence.contributions[self.block].head_lengths.get(self.own);
         lengths.and_then(|lengths| lengths.get(query)).copied().unwrap_or(f32::NAN)
@@ -370,8 +372,8 @@ impl HeadCells {
         self.sinks.contains(&key)
     }
 
-    /// Returns the reading of a pair: its weight or the length of its contribution. `None` for a hidden sink, and for a
-    /// row that is empty without its sinks.
+    /// Returns the number that is shown for a pair: its weight, or the length of its contribution. `None` for a hidden
+    /// sink, for a row that is empty without its sinks, and if a recording lacks the length.
     pub fn shown(&self, reading: Reading, query: usize, key: usize) -> Option<f32> {
         if reading.is_added && !self.has_lengths() {
             return None;
@@ -425,7 +427,7 @@ impl Reading {
         self.hides_sinks = !self.hides_sinks && has_sinks;
     }
 
-    /// Describes the reading if it is not that of plain weights; every view that uses it shows this text.
+    /// Returns a description of the reading, which every view that uses it shows; `None` for plain weights.
     pub fn said(self) -> Option<&'static str> {
         match (self.is_added, self.hides_sinks) {
             (false, false) => None,
@@ -439,7 +441,7 @@ impl Reading {
 /// A word that gets much of the attention, averaged over all heads.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sink {
-    /// Its index among the pieces or, where words are shown, among the words or by its first piece.
+    /// The index of the sink's piece, or of its word if whole words are shown.
     pub position: usize,
     pub label: String,
     pub numbers: SinkNumbers,
@@ -482,7 +484,7 @@ impl Sink {
     }
 }
 
-/// Returns whether each row of a recording's weights is there as a whole: all keys, with small weights, and without a
+/// Returns whether the weights of a recording are complete: all keys are shown, with small weights, and without a
 /// learned sink.
 fn has_whole_rows(pass: &RecordedPass) -> bool {
     let text = &pass.place.model.recording.texts[pass.place.text];
@@ -491,7 +493,7 @@ fn has_whole_rows(pass: &RecordedPass) -> bool {
     is_shown(false) && is_shown(true) && !text.about.is_partial && !has_sinks
 }
 
-/// The sinks of a sentence, in order.
+/// The sinks of a sentence, in the order of their positions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sinks {
     pub sinks: Vec<Sink>,
@@ -512,7 +514,7 @@ impl Sinks {
         Self { sinks: model.sentence.sinks.iter().map(sink).collect() }
     }
 
-    /// Converts the sinks to words of several pieces; `word` returns the index of a piece's word.
+    /// Replaces the positions of pieces by those of words; `word` returns the index of a piece's word.
     #[must_use]
     pub fn of_words(mut self, word: impl Fn(usize) -> usize) -> Self {
         self.sinks.iter_mut().for_each(|sink| sink.position = word(sink.position));

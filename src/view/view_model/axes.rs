@@ -18,7 +18,7 @@ use super::recorded::behind_final_norm;
 #[derive(Clone, Debug, PartialEq)]
 pub struct AxesModel {
     pub rows: Vec<AxisRow>,
-    /// The shares of the variance that 2D and all axes show; `None` if nothing varies.
+    /// The shares of the variance that the axes show in 2D and together; `None` if nothing varies.
     pub together: Option<[f32; 2]>,
     /// Warnings about the picture: it shows little of the variance, or its axes are not orthogonal.
     pub warnings: Vec<String>,
@@ -30,11 +30,11 @@ pub struct AxesModel {
     pub can_refit: bool,
     /// Whether the axes differ from the lesson's initial ones.
     pub is_changed: bool,
-    /// The norm through which the picture can be shown.
+    /// The norm through which the picture can be drawn; `None` if there is none.
     pub scale: Option<ScaleChoice>,
 }
 
-/// A norm before the picture, which the learner can remove.
+/// A norm through which the picture is drawn, and which the learner can switch off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScaleChoice {
     pub about: &'static str,
@@ -44,11 +44,11 @@ pub struct ScaleChoice {
 #[derive(Clone, Debug, PartialEq)]
 pub struct AxisRow {
     pub axis: Axis,
-    /// `PC1`, `x₁` or `fruit → company`.
+    /// The name, such as `PC1`, `x₁` or `fruit → company`.
     pub name: String,
-    /// Its share of the variance, in [0, 1].
+    /// The share of the variance that the axis shows, in [0, 1].
     pub variance: f32,
-    /// The groups of a chosen axis, as they were written.
+    /// The two groups between which a chosen axis runs, as they were written.
     pub chosen: Option<(String, String)>,
     /// Whether the axis differs from the lesson's.
     pub is_changed: bool,
@@ -95,11 +95,12 @@ impl AxesModel {
     }
 }
 
-/// How the chosen axes order the vocabulary: the words at both ends of each, by their cosine with the axis.
+/// The order of the vocabulary along the chosen axes: the words at both ends of each axis, by their cosine with it.
 #[derive(Clone, Debug)]
 pub struct AxisOrders {
     space: Arc<StaticSpace>,
-    /// For each chosen axis, the words that are least and most along it, the farthest first.
+    /// The words at the negative and at the positive end of each chosen axis, the farthest first; `None` for other
+    /// axes.
     pub ends: [Option<[Vec<String>; 2]>; AXES],
 }
 
@@ -111,7 +112,7 @@ impl AxisOrders {
     }
 
     fn of(space: &Arc<StaticSpace>) -> Self {
-        // Seen through a norm, the order of words along an axis is not that of their vectors.
+        // The picture through a norm does not have the words in this order.
         let is_plain = space.scale().is_none();
         let is_chosen = |axis: &usize| is_plain && space.basis.chosen[*axis].is_some();
         let chosen: Vec<usize> = (0..AXES).filter(is_chosen).collect();
@@ -180,15 +181,15 @@ pub fn about(snapshot: &Snapshot) -> String {
     )
 }
 
-/// Returns whether the axes are fitted to the states of all layers and no table of words is drawn: of a pretrained model,
-/// and of a recording.
+/// Returns whether the axes are fitted to the states of all layers, without a table of words: for a pretrained model
+/// and for a recording.
 pub(crate) fn is_of_states(embedding: &StaticEmbedding) -> bool {
     embedding.is_pretrained() || embedding.recording().is_some()
 }
 
 const BEFORE_NORM: &str = "Outputs are shown before the final norm; neighbours and answers are computed after it.";
 
-/// Returns a sentence about the norm before the picture.
+/// Returns a sentence about the norm through which the picture is drawn.
 pub(crate) fn seen_through(norm: ScaleNorm) -> &'static str {
     match norm {
         ScaleNorm::Last => "Vectors are shown after the final norm, so that all layers have the same scale.",
@@ -209,8 +210,8 @@ pub fn names(space: &StaticSpace) -> Vec<String> {
     own.into_iter().enumerate().map(name).collect()
 }
 
-/// Returns what vectors at both ends of the layers are called. A recording has no table of words: its first vectors are hidden
-/// states, which differ from place to place.
+/// Returns the names of the vectors before and after the layers. A recording has no static vectors: its first vectors
+/// are hidden states, which differ between positions.
 pub const fn ends(is_recorded: bool) -> [&'static str; 2] {
     if is_recorded { ["before the layers", "after the layers"] } else { ["static", "contextual"] }
 }
@@ -228,7 +229,7 @@ fn told(chosen: &ChosenAxis) -> String {
     format!("From the centre of {from} to that of {to}")
 }
 
-/// Says how the axis with a meaning was measured.
+/// Returns a sentence on how the axis with a meaning was determined.
 fn told_of_sentence([from, to]: [&str; 2]) -> String {
     format!(
         "From the point where the layers leave “{from}” to that where they leave “{to}”, in the sentence as it was opened"
@@ -250,14 +251,14 @@ fn meaning(name: &str) -> String {
 /// The share of variance below which the picture may mislead.
 pub const LITTLE: f32 = 0.5;
 
-/// The shares of the points' and moves' variance that the axes show.
+/// The shares of variance that the axes show: of the words, of the tokens and of their moves.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StageShares {
-    /// The shares for the vocabulary, where it is drawn.
+    /// The shares for the vocabulary; `None` if it is not drawn.
     pub words: Option<Shares>,
     /// The shares for the tokens, static and after each layer.
     pub tokens: Arc<TokenShares>,
-    /// The shares for words, each as one point.
+    /// The shares if each word of several pieces is a single point; `None` if there is no such word.
     of_words: Option<Arc<TokenShares>>,
     /// The layer whose movement the points show; `None` if they move directly from static to contextual.
     pub layer: Option<usize>,
@@ -290,14 +291,15 @@ impl StageShares {
         Self { tokens, ..self }
     }
 
-    /// Returns the set whose shares are given for each axis: the vocabulary where it is drawn, or else the outputs.
+    /// Returns the name and the shares of the set that is reported for each axis: the vocabulary if it is drawn, or
+    /// else the outputs.
     pub fn by_axis(&self) -> Option<(&'static str, Shares)> {
         let outputs = || Some(("outputs", (*self.tokens.states.last()?)?));
         self.words.map(|words| ("words", words)).or_else(outputs)
     }
 
-    /// Returns the shares for the words, the tokens at a time from 0 to 1, and their moves. `flat_along` is the axis
-    /// along which a flat picture is seen.
+    /// Returns the shares for the words, for the tokens at `time` from 0 to 1, and for their moves if they have begun.
+    /// `flat_along` is the axis along which a flat picture is seen.
     pub fn shown(&self, time: f32, flat_along: Option<usize>) -> Vec<Shown> {
         let TokenShares { states, moves, whole } = &*self.tokens;
         let last = states.len().saturating_sub(1);
@@ -311,7 +313,7 @@ impl StageShares {
         };
         let state = |stop: usize| Some((name(stop), states.get(stop).copied().flatten()?));
         let words = self.words.map(|words| ("words", words));
-        // The words are the static vectors.
+        // At the start, the tokens have static vectors, whose share is that of the words.
         let tokens = if time > 0.0 { state(to) } else { state(from).filter(|_| words.is_none() || from > 0) };
         let moves = moved.filter(|_| time > 0.0).map(|moved| (MOVES, moved));
         let all = words.into_iter().chain(tokens).chain(moves);
@@ -319,7 +321,7 @@ impl StageShares {
     }
 }
 
-/// Returns the name of the tokens' vectors at a stop of their way.
+/// Returns the name of the tokens' vectors at a stop, which counts the layers before it.
 fn name(stop: usize, last: usize) -> &'static str {
     match stop {
         0 => "static vectors",
@@ -328,8 +330,7 @@ fn name(stop: usize, last: usize) -> &'static str {
     }
 }
 
-/// Returns captions on how far the picture can be trusted, from the longest to the shortest, of which the longest that
-/// fits is shown.
+/// Returns captions on how far the picture can be trusted, the longest first; the first one that fits is shown.
 pub fn captions(shown: &[Shown], is_flat: bool) -> Vec<String> {
     let view = if is_flat { "2D" } else { "3D" };
     // The variance is mentioned only once: `34 % of the words' variance, 41 % of the outputs' and 60 % of the moves`.

@@ -10,7 +10,7 @@ use attune_engine::numerics::vectors::{add_scaled, dot};
 /// A point of the plane: to the right, and up.
 pub type PlanePoint = [f64; 2];
 
-/// The chains of a score.
+/// The chains of the query and of the key whose product is a score.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScoreChains {
     pub query: Chain,
@@ -21,7 +21,7 @@ pub struct ScoreChains {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chain {
     pub arrows: Vec<ChainArrow>,
-    /// The whole vector.
+    /// The tip of the whole vector.
     pub tip: PlanePoint,
 }
 
@@ -32,19 +32,20 @@ pub struct ChainArrow {
     pub to: PlanePoint,
 }
 
-/// The share of the key's length that may be rounding in double precision.
+/// The share of the key's length below which a remainder is rounding in double precision.
 const ROUNDING: f64 = 1e-9;
-/// Arrows of a chain; the others are one more.
+/// The largest number of arrows in a chain, not counting the one for all other parts.
 const ARROWS: usize = 7;
 
 impl ScoreChains {
-    /// Makes the chains of the parts of a query and a key, (sources, d_k) each, with the names of the sources.
+    /// Builds the chains from the parts of a query and of a key, each of shape (sources, d_k), with the names of the
+    /// sources. The query points to the right.
     pub fn of(names: &[String], query_parts: &Matrix<f64>, key_parts: &Matrix<f64>) -> Self {
         let (query, key) = (sum(query_parts), sum(key_parts));
         let right = unit(&query).or_else(|| unit(&key)).unwrap_or_else(|| vec![0.0; query.len()]);
         let (mut across, along) = (key.clone(), dot(&key, &right));
         add_scaled(&mut across, -along, &right);
-        // A key in the direction of the query leaves only rounding.
+        // If the key has the direction of the query, what is left across it is only rounding.
         let is_apart = dot(&across, &across).sqrt() > ROUNDING * dot(&key, &key).sqrt();
         let up = unit(&across).filter(|_| is_apart).unwrap_or_default();
         let point = |vector: &[f64]| [&right, &up].map(|axis| if axis.is_empty() { 0.0 } else { dot(vector, axis) });
@@ -65,7 +66,7 @@ impl ScoreChains {
 }
 
 impl Chain {
-    /// Lays parts tip to tail, the longest first, and the shortest of many as one.
+    /// Builds a chain from parts, the longest first; the shortest ones together are one arrow.
     fn of(mut parts: Vec<(String, PlanePoint)>) -> Self {
         parts.sort_by(|a, b| length(b.1).total_cmp(&length(a.1)));
         let rest = parts.split_off(parts.len().min(ARROWS));
@@ -100,7 +101,7 @@ fn sum(parts: &Matrix<f64>) -> Vec<f64> {
     sum
 }
 
-/// Returns the direction of a vector; none of one that is 0.
+/// Returns the unit vector in the direction of a vector; `None` for the zero vector.
 fn unit(vector: &[f64]) -> Option<Vec<f64>> {
     let length = dot(vector, vector).sqrt();
     (length > f64::MIN_POSITIVE).then(|| vector.iter().map(|x| x / length).collect())

@@ -12,9 +12,9 @@ pub const SECOND: char = '′';
 /// The comparison of two sentences.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompareModel {
-    /// Each shared word with each pair of its occurrences, the least similar after attention first.
+    /// A pair for each two occurrences of a shared word, the least similar after attention first.
     pub pairs: Vec<PairModel>,
-    /// A text that says that the sentences share no word.
+    /// A sentence that explains that the two sentences share no word; `None` if they do.
     pub none: Option<String>,
 }
 
@@ -34,7 +34,7 @@ pub struct PairModel {
 #[derive(Clone, Debug, PartialEq)]
 pub struct NearOutput {
     pub word: String,
-    /// The index of its group among the lesson's.
+    /// The index of the word's group among the lesson's groups.
     pub group: Option<usize>,
     pub cosine: f32,
 }
@@ -43,7 +43,7 @@ pub struct NearOutput {
 const NEAR: usize = 5;
 
 impl CompareModel {
-    /// Returns the comparison; `None` if there is no second sentence.
+    /// Returns the comparison; `None` if there is no model or no second sentence.
     pub fn of(snapshot: &Snapshot) -> Option<Self> {
         let (space, model) = (snapshot.space.as_ref()?, snapshot.model.as_ref()?);
         let (first, second) = (&model.sentence, model.second.as_ref()?);
@@ -68,7 +68,7 @@ impl CompareModel {
         Some(Self { none: pairs.is_empty().then(|| NONE.to_owned()), pairs })
     }
 
-    /// Returns the pair that is shown, as [`wanted`] ranks them.
+    /// Returns the pair to show, in the order of preference of [`wanted`]; `None` if there is no pair.
     pub fn chosen(&self, query: Option<usize>, second: Option<usize>, lit: &[String]) -> Option<&PairModel> {
         let wanted = |pair: &&PairModel| wanted(&pair.paired, query, second, lit.contains(&pair.word));
         self.pairs.iter().rev().max_by_key(wanted)
@@ -100,14 +100,15 @@ fn said([first, second]: &[String; 2], Likeness { cosine, distance }: Likeness) 
     format!("{first} and {second} have the same static vector, but different contextual vectors.")
 }
 
-/// Says the same of two recorded texts, in which a word may begin with other vectors.
+/// Returns a sentence on two occurrences in recorded texts, in which the same word may begin with different vectors.
 fn said_recorded([first, second]: &[String; 2], PairedWord { before, after, .. }: &PairedWord) -> String {
     let vectors = |of: &Likeness| if of.distance == 0.0 { "the same vector" } else { "different vectors" };
     let [start, end] = [before, after].map(vectors);
     format!("{first} and {second} have {start} before the first layer, and {end} after the last.")
 }
 
-/// Returns the similarity of a pair before and after attention, in numbers. The labels are those in the two sentences.
+/// Returns the similarity of a pair before and after attention, in numbers. The labels are the words' own, without the
+/// mark of the second sentence.
 pub fn in_numbers([first, second]: [&str; 2], PairedWord { before, after, .. }: &PairedWord) -> String {
     format!(
         "{first} and {second}{SECOND}: cosine {} → {}, distance {} → {}",

@@ -23,13 +23,13 @@ use super::recall::{self, Answered, Answers, RECALL, Review};
 
 /// The number of recently opened files that are remembered.
 pub const RECENT_MAX: usize = 12;
-/// The number of lessons that are remembered; the latest are kept.
+/// The number of lessons whose progress is kept; those opened last stay.
 pub const LESSONS_MAX: usize = 1000;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Course {
-    /// The progress by the path of the lesson's file.
+    /// The progress in each lesson, by the path of its file.
     pub lessons: BTreeMap<String, LessonProgress>,
     /// The paths of recent files, the latest first.
     pub recent: Vec<String>,
@@ -46,13 +46,13 @@ impl Stored for Course {
 pub struct LessonProgress {
     pub title: String,
     pub tasks: Tasks,
-    /// The number of predictions that were not right.
+    /// The number of predictions with a wrong answer.
     pub wrong: usize,
-    /// The time of opening, in seconds since 1970.
+    /// The time at which the lesson was opened last, in seconds since 1970.
     pub opened: u64,
 }
 
-/// The numbers of completed and of all predictions and exercises.
+/// The number of completed predictions and exercises, and the number of all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Tasks {
@@ -78,7 +78,8 @@ impl LessonProgress {
         Self { title: snapshot.lesson.title.clone(), tasks: Tasks::of(&snapshot.notebook), wrong, opened }
     }
 
-    /// Returns plausible numbers: no more tasks than a lesson has cells, and no more completed ones than tasks.
+    /// Returns the progress within plausible limits: no more tasks than a lesson can have cells, and no more completed
+    /// ones than tasks.
     fn bounded(&self) -> Self {
         let of = self.tasks.of.min(CELLS_MAX);
         Self { tasks: Tasks { done: self.tasks.done.min(of), of }, ..self.clone() }
@@ -115,7 +116,8 @@ pub struct AroundLesson {
 }
 
 impl LessonsAround {
-    /// Finds the lessons around `lesson`, the open file. `files` are the lessons of its folder in order.
+    /// Finds the lessons around `lesson`, the open file; none if the lesson has no number. `files` are the lessons of
+    /// its folder in order.
     pub fn of(files: &[CourseFile], lesson: &Path) -> Self {
         let numbered = |file: &&CourseFile| file.heading.as_ref().is_ok_and(|heading| heading.number.is_some());
         let files: Vec<&CourseFile> = files.iter().filter(numbered).collect();
@@ -130,14 +132,14 @@ impl LessonsAround {
     }
 }
 
-/// Returns the course's name for a file: its path, if that is valid text.
+/// Returns the name of a file in the saved course: its absolute path; `None` if that is not valid text.
 pub fn name(file: &Path) -> Option<String> {
     std::path::absolute(file).ok()?.to_str().map(str::to_owned)
 }
 
 impl Course {
-    /// Returns one window's progress in its lesson, which was opened at `opened`, as it is `now`; empty for a file whose
-    /// path is not valid text.
+    /// Returns the progress of one window's lesson, which was opened at `opened`, with answers as of `now`; empty for a
+    /// file whose path is not valid text.
     pub fn of(file: &Path, snapshot: &Snapshot, opened: SystemTime, now: SystemTime) -> Self {
         let Some(path) = name(file) else { return Self::default() };
         let progress = LessonProgress::of(snapshot, seconds(opened));
@@ -196,7 +198,7 @@ impl Course {
         *self = self.bounded();
     }
 
-    /// Returns the latest lessons, up to the number that is remembered.
+    /// Returns the course with no more lessons, answers and recent files than are kept; the lessons opened last stay.
     pub fn bounded(&self) -> Self {
         let mut latest: Vec<_> = self.lessons.iter().collect();
         latest.sort_by_key(|(_, lesson)| Reverse(lesson.opened));
@@ -231,18 +233,18 @@ pub struct HomeModel {
     pub review: Review,
 }
 
-/// A lesson in the list.
+/// A lesson or a file in the list.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HomeRow {
     pub path: PathBuf,
     pub number: Option<usize>,
     pub title: String,
-    /// A line of text; may be empty.
+    /// A line about the lesson, or the path of a file outside the course; may be empty.
     pub summary: String,
     pub minutes: Option<usize>,
-    /// The lessons that it builds on, by number if they have one.
+    /// The lessons on which this one builds, each by its number, or by its title if it has none.
     pub builds_on: Vec<String>,
-    /// The chapter that begins with this lesson.
+    /// The title of the chapter that begins with this lesson; `None` within a chapter.
     pub chapter: Option<String>,
     /// The picture; `None` until it is drawn.
     pub picture: Option<CardPicture>,
@@ -255,14 +257,15 @@ pub struct HomeRow {
 pub enum CardPicture {
     /// The opening picture, drawn from the lesson.
     Sketch(Arc<Sketch>),
-    /// The model is not on this computer: what it needs, the number of its layers, and the heads of each.
+    /// A placeholder for a model that is not on this computer, with what must be installed, the number of its layers
+    /// and the number of heads in its first layer.
     Absent { needs: String, layers: usize, heads: usize },
     /// No picture can be drawn.
     None,
 }
 
 impl CardPicture {
-    /// Draws a lesson, unless its model is not on this computer.
+    /// Draws the picture of a lesson, or returns a placeholder if its model is not on this computer.
     pub fn of(lesson: Lesson) -> Self {
         if let Some(absent) = lesson.absent_model() {
             let blocks = &lesson.model.architecture.blocks;
@@ -280,7 +283,7 @@ pub enum RowState {
     New,
     /// The lesson was opened before.
     Begun,
-    /// All its tasks are completed.
+    /// All tasks of the lesson are completed.
     Done,
     /// The file has this number of issues, which are shown when it opens.
     Broken(usize),
@@ -288,22 +291,22 @@ pub enum RowState {
     Missing,
 }
 
-/// The lesson with which to continue.
+/// The lesson to begin or to continue with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HomeNext {
     pub path: PathBuf,
     pub title: String,
-    /// Whether it was begun.
+    /// Whether the learner has begun the lesson.
     pub is_begun: bool,
 }
 
-/// Works and lessons that were found on the disk.
+/// The lessons and the saved progress that were found on the disk.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CourseFiles {
     pub folder: Option<PathBuf>,
     pub files: Vec<CourseFile>,
     pub course: Course,
-    /// Opened files that no longer exist, named as in `course`.
+    /// The opened files that no longer exist, by their names in `course`.
     pub missing: BTreeSet<String>,
     /// The pictures of lessons, by the paths of their files.
     pub pictures: BTreeMap<PathBuf, CardPicture>,
@@ -333,7 +336,7 @@ impl HomeModel {
         self.lessons.iter().any(|row| matches!(row.state, RowState::Begun | RowState::Done))
     }
 
-    /// Returns the lessons by chapter; those before the first chapter have none.
+    /// Returns the lessons chapter by chapter; those before the first chapter form a group without a title.
     pub fn chapters(&self) -> impl Iterator<Item = &[HomeRow]> {
         self.lessons.chunk_by(|_, next| next.chapter.is_none())
     }
@@ -370,7 +373,7 @@ fn row_of_course(file: &CourseFile, found: &CourseFiles, course: &Course) -> Hom
     }
 }
 
-/// Returns lessons of the course by their numbers, or else by their titles.
+/// Returns the numbers of lessons of the course, or the titles of those without a number.
 fn named(ids: &[String], files: &[CourseFile]) -> Vec<String> {
     let heading = |id: &String| {
         let file = files.iter().find(|file| file.id() == *id)?;
@@ -407,7 +410,8 @@ fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Returns the file that was open last or, if that is completed, the first lesson of the course that is not.
+/// Returns the file that was opened last if it is begun but not completed, or else the first lesson of the course that
+/// can be opened and is not completed.
 fn next(lessons: &[HomeRow], others: &[HomeRow], course: &Course) -> Option<HomeNext> {
     let to = |row: &HomeRow| HomeNext {
         path: row.path.clone(),

@@ -7,12 +7,12 @@ use attune_engine::numerics::params::{Parameters, TensorId, TensorSpec};
 
 use super::{number, quoted};
 
-/// The effects of all weights on a word.
+/// The effects of all weights on the point of a word in the picture.
 #[derive(Clone, Debug)]
 pub struct WeightEffects {
     /// The word in quotation marks.
     word: String,
-    /// The effects with the strongest entry of each tensor, or the reason why there are none.
+    /// The effects, with the strongest entry of each tensor; or the reason why they cannot be measured.
     found: Result<(Parameters<f32>, Vec<Strongest>), &'static str>,
 }
 
@@ -52,10 +52,8 @@ impl WeightEffects {
         Some(Self { word: label, found })
     }
 
-    /// Returns the effects of a tensor's entries.
-    ///
-    /// # Errors
-    /// In words for the learner, if they cannot be measured.
+    /// Returns the effects of a tensor's entries. # Errors If effects cannot be measured; the reason is in words for
+    /// the learner.
     pub fn of_tensor(&self, id: TensorId) -> Result<TensorEffects<'_>, &'static str> {
         let (effects, strongest) = self.found.as_ref().map_err(|why| *why)?;
         let of = strongest.iter().find(|strongest| strongest.tensor == id).copied();
@@ -65,7 +63,7 @@ impl WeightEffects {
 }
 
 impl TensorEffects<'_> {
-    /// Returns the effect of an entry as a share of the largest of its tensor.
+    /// Returns the effect of an entry relative to the largest one of its tensor, from 0 to 1.
     pub fn share(&self, row: usize, col: usize) -> f32 {
         self.effect(row, col) / self.strongest.effect.max(f32::MIN_POSITIVE)
     }
@@ -74,12 +72,12 @@ impl TensorEffects<'_> {
         self.effects.entry(self.strongest.tensor, row, col).unwrap_or(0.0)
     }
 
-    /// Returns the entry with the largest effect, if any entry has one.
+    /// Returns the entry with the largest effect; `None` if no entry moves the word.
     pub fn strongest(&self) -> Option<(usize, usize)> {
         Some(self.strongest.entry).filter(|_| self.strongest.effect > 0.0)
     }
 
-    /// Says what an entry does to the word.
+    /// Says how far an entry moves the word in the picture.
     pub fn told(&self, row: usize, col: usize) -> String {
         let Self { word, strongest: Strongest { tensor, effect: most, .. }, .. } = self;
         if *most == 0.0 {

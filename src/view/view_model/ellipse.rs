@@ -8,7 +8,7 @@ pub const RIM: f32 = 2.1;
 pub const END: f32 = 4.2;
 /// The opacity of a glow in its middle.
 pub const MIDDLE: f32 = 0.26;
-/// The opacity of its rim.
+/// The opacity of a glow's rim.
 pub const LINE: f32 = 0.4;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,7 +33,7 @@ impl Ellipse {
         let xx = mean(&|at| (at[0] - x).powi(2));
         let xy = mean(&|at| (at[0] - x) * (at[1] - y));
         let yy = mean(&|at| (at[1] - y).powi(2));
-        // The principal axes of a symmetric 2×2 matrix.
+        // The principal axes of the covariance, a symmetric 2×2 matrix, have a closed form.
         let (middle, half) = ((xx + yy) / 2.0, ((xx - yy) / 2.0).hypot(xy));
         let deviation = |variance: f32| variance.max(0.0).sqrt().max(least / RIM);
         Some(Self {

@@ -34,17 +34,17 @@ impl Feature {
     }
 }
 
-/// The meaning of a feature's levels.
+/// The meaning of a feature's levels. Level 0 stands for a missing entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Scale {
-    /// A level for each value, the most frequent first; if there are more values, a last level for all others, whose
-    /// number is given.
+    /// A scale with a level for each value, the most frequent first. If there are more than `VALUES_MAX` values,
+    /// `others` is the number of those that share the last level.
     Values { names: Vec<String>, others: usize },
-    /// Levels from the least number to the greatest, which are given as written.
+    /// A scale from the least number to the greatest, both as written in the file.
     Numbers { least: String, greatest: String, is_logarithmic: bool },
 }
 
-/// The largest number of values with colours of their own.
+/// The largest number of levels for values.
 const VALUES_MAX: usize = 8;
 /// The least and the greatest level of numbers.
 const NUMBER_LEVELS: (u8, u8) = (1, u8::MAX);
@@ -58,20 +58,20 @@ impl Scale {
         }
     }
 
-    /// Returns the position of a level, from 0 for the least number to 1 for the greatest.
+    /// Returns the position of a level on a scale of numbers, from 0 for the least number to 1 for the greatest.
     pub fn share(level: u8) -> f32 {
         let (least, greatest) = NUMBER_LEVELS;
         f32::from(level.max(least) - least) / f32::from(greatest - least)
     }
 
-    /// Returns a text such as `1 to 9000, logarithmic`.
+    /// Returns a text such as `1 to 9000, logarithmic`; empty for a scale of values.
     pub fn range(&self) -> String {
         let Self::Numbers { least, greatest, is_logarithmic } = self else { return String::new() };
         format!("{least} to {greatest}{}", if *is_logarithmic { ", logarithmic" } else { "" })
     }
 }
 
-/// The level of each row.
+/// The levels of one feature, for all rows.
 #[derive(Debug, PartialEq)]
 pub struct Levels {
     pub feature: Feature,
@@ -93,8 +93,8 @@ impl Levels {
         self.of_rows.get(row).copied().unwrap_or_default()
     }
 
-    /// Returns the levels of ranks. The scale is logarithmic, because the first rows are the most frequent, and the
-    /// first row has the greatest level.
+    /// Returns the levels of ranks, with the greatest level for the first row. The scale is logarithmic, because most
+    /// files list words by frequency.
     fn of_ranks(rows: usize) -> Self {
         let whole = (rows.max(2) as f64).ln();
         let level = |row: usize| number_level(1.0 - ((row + 1) as f64).ln() / whole);
@@ -102,7 +102,7 @@ impl Levels {
         Self::new(Feature::Rank, scale, (0..rows).map(level).collect())
     }
 
-    /// Returns the levels of the most frequent values, with the others together.
+    /// Returns the levels of the most frequent values; all other values share one level.
     fn of_values(column: &Column) -> Self {
         let mut counts: HashMap<&str, usize> = HashMap::new();
         column
@@ -124,9 +124,10 @@ impl Levels {
         Self::new(column.into(), scale, column.entries.iter().map(level).collect())
     }
 
-    /// Returns the levels of numbers; `None` if an entry is not a number, or none is finite.
+    /// Returns the levels of numbers; `None` if an entry is neither empty nor a number, or if no number is finite.
     fn of_numbers(column: &Column) -> Option<Self> {
-        /// The ratio of positive numbers beyond which the scale is logarithmic.
+        /// The ratio between the greatest and the least number beyond which the scale is logarithmic, if all numbers
+        /// are positive.
         const WIDE: f64 = 100.0;
         let number = |entry: &String| if entry.is_empty() { Some(f64::NAN) } else { entry.trim().parse().ok() };
         let numbers: Vec<f64> = column.entries.iter().map(number).collect::<Option<_>>()?;
@@ -183,7 +184,8 @@ impl PartialEq for Features {
 }
 
 impl Features {
-    /// Returns the features; `None` if the lesson is not a file of vectors.
+    /// Returns the features; `None` if the lesson is not a file of vectors. `before` is returned if it belongs to the
+    /// same file.
     pub(super) fn after(snapshot: &Snapshot, before: Option<&Self>) -> Option<Self> {
         let StaticEmbedding::Given(given) = &snapshot.lesson.static_embedding else { return None };
         let columns = match &given.source {
@@ -205,12 +207,13 @@ impl Features {
         std::iter::once(Feature::Rank).chain(self.0.columns.iter().map(Feature::from))
     }
 
-    /// Returns the features that have an order and can set sizes.
+    /// Returns the features that consist of numbers, and so can set sizes.
     pub fn of_numbers(&self) -> impl Iterator<Item = Feature> {
         self.all().filter(|feature| self.sizes(feature).is_some())
     }
 
-    /// Returns the column of a feature and its computed levels; `None` for a column that the file does not have.
+    /// Returns the column of a feature, which is `None` for the rank, and its levels; `None` for a column that the file
+    /// does not have.
     fn find(&self, feature: &Feature) -> Option<(Option<&Column>, &Made)> {
         let Table { columns, made, .. } = &*self.0;
         let Feature::Column(name) = feature else { return Some((None, &made[0])) };
@@ -218,7 +221,7 @@ impl Features {
         Some((Some(&columns[at]), &made[1 + at]))
     }
 
-    /// Returns the entry of a row: its rank, or the text of the column.
+    /// Returns the entry of a row: its rank, counted from 1, or the text in the column; `None` if the row has none.
     pub fn entry(&self, feature: &Feature, row: usize) -> Option<String> {
         match self.find(feature)?.0 {
             None => Some((row + 1).to_string()),
@@ -226,7 +229,8 @@ impl Features {
         }
     }
 
-    /// Returns the levels of sizes; `None` for a feature that does not consist of numbers.
+    /// Returns the levels for sizes; `None` if the feature does not consist of numbers, or if the file does not have
+    /// it.
     pub fn sizes(&self, feature: &Feature) -> Option<Arc<Levels>> {
         let (column, made) = self.find(feature)?;
         let levels = || match column {
@@ -236,7 +240,8 @@ impl Features {
         made.sizes.get_or_init(levels).clone()
     }
 
-    /// Returns the levels of colours. A few different values get a colour each, even if they are numbers.
+    /// Returns the levels for colours; `None` if the file does not have the feature. A few different values have a
+    /// colour each, even if they are numbers.
     pub fn colors(&self, feature: &Feature) -> Option<Arc<Levels>> {
         let (column, made) = self.find(feature)?;
         let levels = || {
@@ -248,10 +253,8 @@ impl Features {
         made.colors.get_or_init(levels).clone()
     }
 
-    /// Finds a feature by name, among those that have an order if it is for `sizes`.
-    ///
-    /// # Errors
-    /// If there is none; the message lists the columns.
+    /// Finds a feature by name; for `sizes`, only among those that consist of numbers. # Errors If there is none; the
+    /// message lists the columns.
     pub fn named(&self, name: &str, sizes: bool) -> Result<Feature, String> {
         let all: Vec<Feature> = if sizes { self.of_numbers().collect() } else { self.all().collect() };
         // A column with the name of the rank takes precedence.

@@ -31,7 +31,7 @@ pub enum ProjectedRole {
 impl ProjectedRole {
     pub const ALL: [Self; 3] = [Self::Query, Self::Key, Self::Value];
 
-    /// Returns the matrix of the projection.
+    /// Returns the name of the projection's matrix.
     pub fn weights(self) -> TensorName {
         match self {
             Self::Query => TensorName::QueryWeights,
@@ -57,7 +57,7 @@ impl ProjectedRole {
         (0..rows).map(|row| point(points.row(row))).collect()
     }
 
-    /// Returns the role's matrix of a head.
+    /// Returns the sheet of a head's queries, keys or values.
     pub fn of_head(self, own: usize) -> Sheet {
         match self {
             Self::Query => Sheet::Query(own),
@@ -72,8 +72,8 @@ impl ProjectedRole {
 pub enum Sheet {
     /// `X` (T, D)
     Input,
-    /// The input of queries, keys or values, (T, D): `X`, after its norm if the block is pre-norm, or the source's
-    /// words `Z`.
+    /// The input of queries, keys or values, (T, D): `X`, after the norm if the block norms first, or the words `Z` of
+    /// the source.
     Projected(ProjectedRole),
     /// The head's columns of `W_Q`, `W_K` or `W_V`, (D, d)
     RoleWeights(ProjectedRole, usize),
@@ -85,7 +85,7 @@ pub enum Sheet {
     Value(usize),
     /// `Q_h K_hᵀ` (T, T_k)
     Product(usize),
-    /// `S_h` (T, T_k): scaled, with the distance bias; −∞ where masked.
+    /// `S_h` (T, T_k): the scaled products, with the distance bias; −∞ for hidden keys.
     Score(usize),
     /// `A_h` (T, T_k)
     Weight(usize),
@@ -98,7 +98,8 @@ pub enum Sheet {
 }
 
 impl Sheet {
-    /// Returns the quantity that the sheet shows, and its head.
+    /// Returns the quantity that the sheet shows, and the head's index within the block; `None` for a sheet of the
+    /// whole block.
     fn quantity(self) -> (Quantity, Option<usize>) {
         match self {
             Self::Input | Self::Projected(_) => (Quantity::Input, None),
@@ -125,7 +126,7 @@ impl Sheet {
 pub struct SheetEntries<'a> {
     pub rows: usize,
     pub cols: usize,
-    /// The values from the first entry on. Each row begins a fixed number of values after the one before it.
+    /// The values, beginning with the first entry. Each row begins `stride` values after the one before it.
     values: &'a [f32],
     stride: usize,
 }
@@ -151,7 +152,7 @@ impl<'a> From<&'a Matrix<f32>> for SheetEntries<'a> {
 pub struct FoldHead {
     /// The index of the head, counted over all blocks.
     pub head: usize,
-    /// `Head 1`
+    /// The title, such as `Head 1`.
     pub title: String,
     pub is_on: bool,
 }
@@ -176,7 +177,7 @@ impl Cluster {
     }
 }
 
-/// Returns parameters in which the weights of a block's sheets are not packed.
+/// Returns parameters in which at least the weights of a block's sheets are unpacked.
 fn of_sheets(parameters: &Arc<Parameters<f32>>, block: usize) -> Arc<Parameters<f32>> {
     if !parameters.is_packed() {
         return parameters.clone();
@@ -189,10 +190,10 @@ fn of_sheets(parameters: &Arc<Parameters<f32>>, block: usize) -> Arc<Parameters<
 #[derive(Clone, Debug)]
 pub struct FoldModel {
     sentence: Arc<SentenceSnapshot>,
-    /// The parameters, of which at least those of the sheets are not packed.
+    /// The parameters, in which at least the weights of the sheets are unpacked.
     parameters: Arc<Parameters<f32>>,
     block: usize,
-    /// The names of the blocks, each with its first head; a single one if there is no choice.
+    /// The names of all blocks, each with the index of its first head.
     pub blocks: Vec<(String, usize)>,
     pub queries: Vec<String>,
     pub keys: Vec<String>,
@@ -218,7 +219,8 @@ pub struct FoldModel {
 }
 
 impl FoldModel {
-    /// Returns the block of a head; `None` until there is a model, and if there is no such head.
+    /// Returns the model for the block of a head; `None` until there is a model, if there is no such head, and for a
+    /// recording.
     pub fn of(snapshot: &Snapshot, head: usize) -> Option<Self> {
         let model = snapshot.model.as_ref()?;
         let architecture = &model.architecture;
@@ -227,7 +229,7 @@ impl FoldModel {
         }
         let labels = HeadLabels::of(model);
         let (block, config, own) = architecture.head(head);
-        // Its first sheets are the weights, which no recording has.
+        // A recording has no weights, which are the first sheets.
         if model.recorded.is_some() {
             return None;
         }
@@ -280,7 +282,7 @@ impl FoldModel {
         self.attention.projected
     }
 
-    /// Returns whether the projected vectors are available. Those of a source without layers are not.
+    /// Returns whether the vectors that a role projects are available; those of a source without layers are not.
     pub fn has_projected(&self, role: ProjectedRole) -> bool {
         role == ProjectedRole::Query || self.looks_at_itself || self.memory.is_some()
     }
@@ -290,7 +292,7 @@ impl FoldModel {
         self.query_groups.get(query).copied().flatten()
     }
 
-    /// Returns the words of a role's rows, each with its group.
+    /// Returns the words in the rows of a role, each with the index of its group.
     pub fn words_of(&self, role: ProjectedRole) -> impl Iterator<Item = (&String, Option<usize>)> {
         let (words, groups) = match role {
             ProjectedRole::Query => (&self.queries, &self.query_groups),
@@ -299,12 +301,13 @@ impl FoldModel {
         words.iter().zip(groups.iter().copied())
     }
 
-    /// Returns the queries, keys or values of all heads, along their own principal axes.
+    /// Returns the queries, keys or values of all heads as points on their own principal axes.
     pub fn role_points(&self, role: ProjectedRole) -> &[Point] {
         &self.role_points[role as usize]
     }
 
-    /// Returns the input of a projection in the stage's basis; empty for words of the source.
+    /// Returns the vectors that a role projects as points of the stage; empty if they are words of the source that the
+    /// queries attend to.
     pub fn projected_points(&self, role: ProjectedRole) -> Vec<Point> {
         let is_here = role == ProjectedRole::Query || self.looks_at_itself;
         (0..if is_here { self.queries.len() } else { 0 }).map(|query| self.at_rest(query)).collect()
@@ -379,7 +382,7 @@ impl FoldModel {
         }
     }
 
-    /// Returns whether the sheet's rows are queries.
+    /// Returns whether the rows of a sheet are words of the sentence that the queries come from.
     pub fn is_by_query(&self, sheet: Sheet) -> bool {
         match sheet {
             Sheet::Projected(role) => role == ProjectedRole::Query || self.looks_at_itself,
@@ -401,7 +404,7 @@ impl FoldModel {
         )
     }
 
-    /// Returns the entry by which the number's provenance is opened.
+    /// Returns the entry that explains a number of a sheet.
     pub fn entry(&self, sheet: Sheet, row: usize, col: usize) -> Entry {
         match sheet {
             Sheet::RoleWeights(role, own) => {
@@ -429,7 +432,7 @@ impl FoldModel {
         &self.sentence.moves[self.block]
     }
 
-    /// Returns the position of a query before attention.
+    /// Returns the point of a query before the block.
     pub fn at_rest(&self, query: usize) -> Point {
         self.moves().rest(query)
     }
@@ -444,12 +447,12 @@ impl FoldModel {
         self.moves().end(query)
     }
 
-    /// Returns `Σ_j α_hij · V_hj W_O^h`, the contribution of a head to a query.
+    /// Returns `Σ_j α_hij · V_hj W_O^h`, the contribution of a head to a query, as an arrow of the stage.
     pub fn arrow(&self, own: usize, query: usize) -> Point {
         self.moves().head(own, query)
     }
 
-    /// Returns the arrows that come from no head, if norms or a feed-forward layer follow.
+    /// Returns the arrows that come from no head; empty if the only such arrow is the output bias.
     pub fn parts(&self, query: usize) -> impl Iterator<Item = (BlockPart, Point)> {
         let parts = &self.moves().parts;
         let is_shown = parts.iter().any(|moves| moves.part != BlockPart::Bias);

@@ -17,9 +17,9 @@ pub struct GaugeModel {
     /// Name of the first end as the axis states it, such as `fruit` or `company`.
     pub from: String,
     pub to: String,
-    /// Groups of the ends, for their colours.
+    /// The groups of the two ends, which determine their colours; `None` for an end that is no group.
     pub groups: [Option<usize>; 2],
-    /// Names of the vectors at both ends of the layers.
+    /// The names of the vectors before and after the layers.
     pub ends: [&'static str; 2],
     /// A sentence on what 0 and 1 are.
     pub about: String,
@@ -37,7 +37,7 @@ pub struct GaugeMark {
     pub group: Option<usize>,
     /// Place of the vector before the layers: `(v − from)·(to − from) / |to − from|²`.
     pub fixed: f32,
-    /// Place of the vector after them, with the weights in use.
+    /// The place of the vector after the layers, with the weights in use.
     pub now: f32,
 }
 
@@ -60,8 +60,8 @@ impl GaugeModel {
         }
     }
 
-    /// Returns the gauge of the axis with a meaning. The picture's first axis is this axis, so the places are those of
-    /// the picture.
+    /// Returns the gauge of the axis with a meaning, or `None` if its ends coincide. The axis is the first one of the
+    /// picture, so places are those in the picture.
     fn of_meaning(space: &StaticSpace, model: &ModelSnapshot, meaning: &Meaning) -> Option<Self> {
         let width = space.vectors.cols();
         let vectors = meaning.ends.iter().flat_map(|end| end.vector().iter().copied()).collect();
@@ -110,9 +110,10 @@ impl GaugeModel {
         })
     }
 
-    /// Returns the group of the end that a word reaches: that to which it has moved, if it is now on this end's half.
+    /// Returns the group of the end towards which a word has moved, if the word is now on that end's half of the scale;
+    /// `None` otherwise.
     pub fn reached(&self, mark: &GaugeMark) -> Option<usize> {
-        /// The least way to an end, as a share of the scale.
+        /// The least move towards an end, as a share of the scale.
         const WAY: f32 = 0.1;
         const MIDDLE: f32 = 0.5;
         let way = mark.now - mark.fixed;
@@ -123,7 +124,7 @@ impl GaugeModel {
         }
     }
 
-    /// Returns the marks to show: those of the chosen words, or else that of the query.
+    /// Returns the marks of the words in `lit` or, if the sentence has none of them, the mark of the query.
     pub fn chosen(&self, lit: &[String], query: Option<usize>) -> Vec<&GaugeMark> {
         let of_words: Vec<&GaugeMark> = self.marks.iter().filter(|mark| lit.contains(&mark.text)).collect();
         if of_words.is_empty() { query.and_then(|query| self.marks.get(query)).into_iter().collect() } else { of_words }
@@ -146,7 +147,7 @@ fn ends_of(model: &ModelSnapshot) -> [&'static str; 2] {
     ends(model.recorded.is_some())
 }
 
-/// Returns the marks of a sentence's words; `places` returns the places of a word before and after the layers.
+/// Returns a mark for each word of a sentence; `places` returns the places of a word before and after the layers.
 fn marks(sentence: &SentenceSnapshot, space: &StaticSpace, places: impl Fn(usize) -> [f32; 2]) -> Vec<GaugeMark> {
     let mark = |(position, label): (usize, String)| {
         let (token, [fixed, now]) = (&sentence.tokens[position], places(position));

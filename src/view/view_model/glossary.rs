@@ -12,7 +12,7 @@ pub struct GlossaryModel {
     glossary: Glossary,
     /// The lesson that introduces each term.
     firsts: Vec<First>,
-    /// The names, and the whole text, of each term in lower case.
+    /// The names of each term, and its whole text, in lower case.
     words: Vec<(String, String)>,
     /// The indices of the terms in alphabetical order.
     order: Vec<usize>,
@@ -26,9 +26,9 @@ pub struct First {
     pub title: String,
     /// The path of the lesson; `None` if it is open or does not exist.
     pub path: Option<PathBuf>,
-    /// Whether that lesson is open.
+    /// Whether the open lesson introduces the term.
     pub is_here: bool,
-    /// Whether it comes after the open lesson in the course.
+    /// Whether the lesson comes after the open one in the course.
     is_later: bool,
 }
 
@@ -69,7 +69,7 @@ impl GlossaryModel {
         Self { glossary, firsts, words, order }
     }
 
-    /// Returns a term and its lesson.
+    /// Returns a term and the lesson that introduces it; `None` if there is no such term.
     pub fn entry(&self, term: usize) -> Option<(&Term, &First)> {
         self.glossary.terms().get(term).zip(self.firsts.get(term))
     }
@@ -83,7 +83,7 @@ impl GlossaryModel {
         let begins = |term: &usize| !search.is_empty() && self.words[*term].0.starts_with(search.trim());
         let (mut named, others): (Vec<usize>, Vec<usize>) =
             self.order.iter().partition(|term| has(&self.words[**term].0));
-        // The sort is stable, so the alphabetical order remains.
+        // The sort is stable, so that terms of equal rank stay in alphabetical order.
         named.sort_by_key(|term| !begins(term));
         named.into_iter().chain(others.into_iter().filter(|term| has(&self.words[*term].1))).collect()
     }
@@ -93,13 +93,14 @@ impl GlossaryModel {
         self.firsts.get(term).is_some_and(|first| first.is_later)
     }
 
-    /// Returns the terms that a text names, with their positions.
+    /// Returns the occurrences of terms in a text.
     pub fn find(&self, text: &str) -> Vec<TermOccurrence> {
         self.glossary.find(text)
     }
 
-    /// Returns the term of which a formula is the symbol in the open lesson. A letter that is introduced later has
-    /// another meaning until then; if several terms share a symbol, this lesson must introduce one of them.
+    /// Returns the term that a formula stands for in the open lesson; `None` if there is none, or if several are
+    /// possible. A letter that a later lesson introduces has another meaning until then; among terms that share a
+    /// symbol, the one that this lesson introduces is meant.
     pub fn symbol(&self, latex: &str) -> Option<usize> {
         let met: Vec<usize> =
             self.glossary.symbol(latex).iter().copied().filter(|term| !self.firsts[*term].is_later).collect();
@@ -110,12 +111,12 @@ impl GlossaryModel {
     }
 }
 
-/// Returns the number of a lesson in the course.
+/// Returns the number of a lesson in the course; `None` if it has none.
 fn number(file: &CourseFile) -> Option<usize> {
     file.heading.as_ref().ok()?.number
 }
 
-/// Returns the meaning of a term as one line without markup, for screen readers and tooltips.
+/// Returns the meaning of a term and its shape as one line without markup, for screen readers and tooltips.
 pub fn told(term: &Term) -> String {
     let mut told = words_of(term.meaning.events());
     if !term.shape.is_empty() {

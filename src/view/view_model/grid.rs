@@ -14,16 +14,17 @@ pub struct PatchMap {
     pub columns: usize,
     /// The weight of each patch, row by row.
     pub weights: Vec<f32>,
-    /// The largest of them.
+    /// The largest of these weights.
     pub largest: f32,
-    /// The patch that the query is, if it is one.
+    /// The patch to which the query belongs; `None` for another token, such as `[CLS]`.
     pub query: Option<usize>,
-    /// The share of the weights that lies on other tokens, such as `[CLS]`.
+    /// The sum of the weights on tokens that are no patches, such as `[CLS]`.
     pub elsewhere: f32,
 }
 
 impl PatchMap {
-    /// Reads the whole row of the query, of which the stretch may be a part. `None` without a grid.
+    /// Reads the whole row of the query, of which the stage may show only a part. `None` if the tokens are not patches,
+    /// or if there is no such query or head.
     pub fn of(snapshot: &Snapshot, (query, head): (usize, usize)) -> Option<Self> {
         let model = snapshot.model.as_ref()?;
         let pass = model.recorded.as_deref()?;
@@ -49,7 +50,8 @@ impl PatchMap {
     }
 }
 
-/// Returns the sizes of the grid, and the token of each patch.
+/// Returns the numbers of rows and columns of the grid, and the token of each patch; `None` if the tokens are not
+/// patches.
 pub(crate) fn grid(pass: &RecordedPass) -> Option<((usize, usize), Vec<usize>)> {
     let about = &pass.place.model.recording.texts[pass.place.text].about;
     let grid = about.grid?;
@@ -57,21 +59,21 @@ pub(crate) fn grid(pass: &RecordedPass) -> Option<((usize, usize), Vec<usize>)> 
     Some(((grid.rows, grid.columns), places))
 }
 
-/// The picture whose patches the tokens are.
+/// The picture from which the patches are cut.
 #[derive(Clone, Debug)]
 pub struct PatchPicture {
     of: Arc<RecordedPass>,
     pub width: usize,
     pub height: usize,
-    /// Red, green and blue, row by row.
+    /// The red, green and blue of each pixel, row by row.
     pub colors: Arc<[[u8; 3]]>,
 }
 
-/// The side of a picture as it is drawn; a larger one is drawn with fewer pixels.
+/// The largest side of a picture as it is drawn; larger pictures are reduced.
 const SIDE_MAX: usize = 512;
 
 impl PatchPicture {
-    /// Reads the picture once; `None` without one.
+    /// Reads the picture, or returns `before` if it belongs to the same text; `None` if the recording has no picture.
     pub(crate) fn after(snapshot: &Snapshot, before: Option<&Self>) -> Option<Self> {
         let pass = snapshot.model.as_ref()?.recorded.as_ref()?;
         if let Some(before) = before.filter(|before| before.of.place == pass.place) {

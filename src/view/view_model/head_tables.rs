@@ -15,7 +15,7 @@ pub struct TablesModel {
 }
 
 impl TablesModel {
-    /// Returns the tables so far; `None` until there is a model.
+    /// Returns the titles and the state of the tables; `None` until there is a model.
     pub fn of(snapshot: &Snapshot) -> Option<Self> {
         let model = snapshot.model.as_ref()?;
         let labels = HeadLabels::of(model);

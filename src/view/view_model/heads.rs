@@ -21,15 +21,15 @@ pub struct HeadRow {
     pub head: usize,
     /// The index of the head in its layer, which determines its hue.
     pub own: usize,
-    /// `Head 1`, with the layer if there are several.
+    /// The title, such as `Head 1`, with the layer if there are several.
     pub title: String,
     pub block: usize,
     pub mode: HeadMode<f32>,
-    /// Whether all other heads are off.
+    /// Whether the head is the only one that is on, of several.
     pub solo: bool,
     /// The labels of its keys.
     pub keys: Arc<[String]>,
-    /// The number of tokens to which it contributes: all of them, or none for a head of the source.
+    /// The number of tokens to which the head contributes: all of them, or none for a head of the source.
     pub tokens: usize,
     cells: HeadCells,
 }
@@ -60,12 +60,13 @@ impl HeadRow {
         cells.into_iter().zip(modes).enumerate().map(row).collect()
     }
 
-    /// Returns the factor of its output; `None` if its attention weights were replaced.
+    /// Returns the factor by which the head's output is multiplied; `None` if its attention weights were replaced.
     pub fn gain(&self) -> Option<f32> {
         self.mode.takes_gain().then(|| self.mode.gain())
     }
 
-    /// Returns `‖Σ_j α_ij (x_j W_V + b_V) W_O‖`, the length of the head's contribution to a token.
+    /// Returns `‖Σ_j α_ij (x_j W_V + b_V) W_O‖`, the length of the head's contribution to a token; NaN if a recording
+    /// lacks it.
     pub fn move_length(&self, query: usize) -> f32 {
         self.cells.head_length(query)
     }
@@ -83,7 +84,7 @@ impl HeadRow {
 
 #[derive(Clone, Debug)]
 pub struct AllHeadsModel {
-    /// The content, which is the same `Arc` as long as the sentence's numbers are the same.
+    /// The measured heads. The `Arc` is the same as long as the numbers of the sentence are the same.
     pub content: Arc<AllHeads>,
 }
 
@@ -92,7 +93,7 @@ pub struct AllHeadsModel {
 pub struct AllHeads {
     sentence: Arc<SentenceSnapshot>,
     interventions: Arc<Interventions<f32>>,
-    /// Whether all heads have been measured; those of a recorded text are when its check is done.
+    /// Whether all heads have been measured. The heads of a recorded text are measured while it is checked.
     pub is_measured: bool,
     /// The layers, in the order of computation.
     pub layers: Vec<HeadLayer>,
@@ -103,7 +104,7 @@ pub struct AllHeads {
 /// The heads of one block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeadLayer {
-    /// `Layer 2` or `Cross-attention`; empty if there is only one.
+    /// The title, such as `Layer 2` or `Cross-attention`; empty if there is only one layer.
     pub title: String,
     /// Its number where there is no room for the title.
     pub number: usize,
@@ -115,7 +116,7 @@ pub struct HeadLayer {
 #[derive(Clone, Debug)]
 pub struct HeadSummary {
     pub head: usize,
-    /// Such as `Layer 2, head 1`.
+    /// The title, such as `Layer 2, head 1`.
     pub title: String,
     pub layer: usize,
     /// The index of the head within its layer.
@@ -136,7 +137,7 @@ pub struct HeadSummary {
 pub struct Thumbnail {
     pub rows: usize,
     pub cols: usize,
-    /// The values between 0 and 1, row by row; `None` where sinks are hidden.
+    /// The numbers between 0 and 1, row by row; `None` where sinks are hidden or nothing is known.
     pub shares: Vec<Option<f32>>,
 }
 
@@ -158,7 +159,7 @@ impl AllHeads {
         let (labels, sentence) = (HeadLabels::of(model), &model.sentence);
         let patterns = Patterns::of(model, &labels);
         let mut layers: Vec<HeadLayer> = Vec::new();
-        // Of a recorded text, everything is measured, and not the stretch that is shown.
+        // A recorded text is measured as a whole, even if only a part of it is shown.
         let checked = model.checked.as_deref();
         let no_measures = || vec![None; HeadMeasure::ALL.len()];
         let sinks = Sinks::of(model, &labels);
@@ -207,7 +208,8 @@ impl AllHeads {
         self.layers.iter().map(|layer| layer.heads.len()).max().unwrap_or(0)
     }
 
-    /// Returns all heads by a measure, in order; those without it come last, and equal ones stay in order.
+    /// Returns the indices of all heads in the order of a measure. Heads without it come last, and equal ones stay in
+    /// the order of the model.
     pub fn ranked(&self, measure: HeadMeasure, is_largest_first: bool) -> Vec<usize> {
         let mut ranked: Vec<(usize, Option<f32>)> =
             self.heads.iter().map(|head| (head.head, head.measure(measure))).collect();
@@ -219,7 +221,7 @@ impl AllHeads {
         ranked.into_iter().map(|(head, _)| head).collect()
     }
 
-    /// Returns the heads with the largest values of a measure, above 0.
+    /// Returns the indices of at most `count` heads with the largest values of a measure above 0.
     pub fn strongest(&self, measure: HeadMeasure, count: usize) -> Vec<usize> {
         let has_some = |head: &usize| self.heads[*head].measure(measure).is_some_and(|found| found > 0.0);
         self.ranked(measure, true).into_iter().filter(has_some).take(count).collect()
@@ -233,8 +235,8 @@ impl AllHeads {
         self.heads.iter().filter_map(|head| head.measure(measure)).fold(0.0, f32::max)
     }
 
-    /// Returns a head's reduced map. Each cell is the largest of those that it covers, so that a thin diagonal stays
-    /// visible.
+    /// Returns the reduced map of a head, with at most `side` rows and columns. Each cell has the largest number that
+    /// it covers, so that a thin diagonal stays visible.
     pub fn thumbnail(&self, head: usize, side: usize, reading: Reading) -> Thumbnail {
         let HeadSummary { queries, keys, ref cells, .. } = self.heads[head];
         let (rows, cols) = (queries.min(side), keys.min(side));
@@ -257,7 +259,7 @@ impl AllHeads {
         Thumbnail { rows, cols, shares }
     }
 
-    /// Returns every head with every measure as a table.
+    /// Returns all measures of all heads as tab-separated values for a spreadsheet.
     pub fn tsv(&self) -> String {
         let titles = HeadMeasure::ALL.map(|measure| measure.words().title).join("\t");
         let row = |head: &HeadSummary| {
@@ -268,19 +270,20 @@ impl AllHeads {
     }
 }
 
-/// Says why a measure has no number.
+/// Returns the reason why a measure has no number, in words.
 pub fn unmeasured(is_measured: bool) -> &'static str {
     if is_measured { "none in this sentence" } else { "not measured yet" }
 }
 
 impl HeadSummary {
-    /// Returns the range of the map's height that a query takes, as shares.
+    /// Returns the part of the map's height that a query takes, as shares of the height; `None` for a head of the
+    /// source, and if there is no such query.
     pub fn row_of(&self, query: usize) -> Option<Range<f32>> {
         let share = |row: usize| row as f32 / self.queries as f32;
         (!self.is_of_source && query < self.queries).then(|| share(query)..share(query + 1))
     }
 
-    /// Returns a measure; `None` if the sentence has nothing to measure it by.
+    /// Returns the value of a measure; `None` if it is not measured yet, or if nothing in the sentence can be measured.
     pub fn measure(&self, measure: HeadMeasure) -> Option<f32> {
         self.measures[measure.place()]
     }
@@ -304,7 +307,8 @@ impl HeadSummary {
     }
 }
 
-/// The patterns that are measured in each kind of attention: in the source, in the sentence, and from one to the other.
+/// The patterns to look for in each kind of attention: within the source, within the sentence, and from the sentence to
+/// the source.
 struct Patterns {
     of_source: HeadPatterns,
     of_sentence: HeadPatterns,
@@ -333,7 +337,8 @@ impl Patterns {
     }
 }
 
-/// Returns the word of the source that is aligned with each token: with the word that is written behind it.
+/// Returns, for each token, the source word that is aligned with the word written after it: by the rule of the target
+/// if there is one, or else by the weights of cross-attention.
 fn aligned(model: &ModelSnapshot, labels: &HeadLabels<'_>, source: &[MeasuredToken]) -> Vec<usize> {
     if let Objective::Sequence(TargetForm::ByRule(rule)) = &model.made_of.model.objective {
         return (0..model.sentence.tokens.len()).map(|token| rule.order.source_of(token, source.len())).collect();
@@ -343,7 +348,7 @@ fn aligned(model: &ModelSnapshot, labels: &HeadLabels<'_>, source: &[MeasuredTok
     alignment(heads.map(|(_, head)| &head.weights), source)
 }
 
-/// Returns whether all heads have been measured: those of a recorded text are when its check is done.
+/// Returns whether all heads have been measured. The heads of a recorded text are measured while it is checked.
 fn is_measured(model: &ModelSnapshot) -> bool {
     model.checked.as_ref().is_none_or(|checked| checked.is_done())
 }

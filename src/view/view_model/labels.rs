@@ -72,7 +72,7 @@ impl<'a> HeadLabels<'a> {
     }
 }
 
-/// Returns a head's place in the tensors, in words.
+/// Returns the names of a head's tensors and the ranges of its columns and rows in them, in words.
 pub fn place_of(architecture: &Architecture, head: usize) -> String {
     let (block, config, own) = architecture.head(head);
     let AttentionConfig { projected, output, .. } = config.attention;
@@ -97,14 +97,15 @@ pub fn place_of(architecture: &Architecture, head: usize) -> String {
     [Some(from), distances, to].into_iter().flatten().collect()
 }
 
-/// Names the key at a distance from its query: `a word 1 position to the left`. With buckets, the bucket is named too.
+/// Describes a key by its distance from the query, such as `a word 1 position to the left`. With buckets, the bucket is
+/// added.
 pub fn at_distance(form: Option<DistanceForm>, query: usize, key: usize) -> String {
     let distance = key as isize - query as isize;
     let bucket = form.filter(|form| form.buckets.is_some()).map(|form| form.column(query, key));
     in_words(ColumnDistances { nearest: distance, furthest: distance, bucket: bucket.map(|bucket| (bucket, false)) })
 }
 
-/// Names the keys whose distances read a column of `B`: `a word 8 to 11 positions to the left (bucket 8)`.
+/// Describes the keys whose distances use a column of `B`, such as `a word 8 to 11 positions to the left (bucket 8)`.
 pub fn in_words(distances: ColumnDistances) -> String {
     let ColumnDistances { nearest, furthest, bucket } = distances;
     let side = if furthest < 0 { "left" } else { "right" };
@@ -136,7 +137,8 @@ impl Side {
     }
 }
 
-/// Returns the index of the largest number, the first if several are equal, and the number.
+/// Returns the index of the largest number, and the number. Among equal numbers, the first is taken; without any
+/// number, the result is 0 and −∞.
 pub(crate) fn strongest(row: impl Iterator<Item = f32>) -> (usize, f32) {
     row.enumerate()
         .fold((0, f32::NEG_INFINITY), |best, (key, weight)| if weight > best.1 { (key, weight) } else { best })

@@ -30,10 +30,10 @@ use crate::explain::reader::EntryReader;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct NeighboursModel {
-    /// The names of both lists.
+    /// The names of the two lists, of neighbours before and after the layers.
     pub ends: [&'static str; 2],
     pub tokens: Vec<TokenNeighbours>,
-    /// The words that are split into pieces, if there are any.
+    /// The words that are split into pieces; empty if there are none.
     pub words: Vec<CutWord>,
 }
 
@@ -47,7 +47,7 @@ pub struct CutWord {
 }
 
 impl CutWord {
-    /// Returns a note that says whose neighbours are shown, if the word has several pieces.
+    /// Returns a note that the neighbours shown are those of the first piece; `None` for a word of a single piece.
     pub fn note(&self, tokens: &[TokenNeighbours]) -> Option<String> {
         let Self { label, first, pieces } = self;
         let piece = &tokens.get(*first)?.label;
@@ -66,7 +66,7 @@ pub struct TokenNeighbours {
 }
 
 impl TokenNeighbours {
-    /// Returns all neighbours, by either measure.
+    /// Returns the neighbours in both lists by both measures; words may be repeated.
     pub fn words(&self) -> Vec<&str> {
         let lists = [&self.before, &self.after].into_iter().flat_map(|near| [&near.by_cosine, &near.by_distance]);
         lists.flatten().map(|near| near.word.as_str()).collect()
@@ -94,11 +94,11 @@ pub struct NearWord {
     pub word: String,
     /// The word's row in the vocabulary.
     pub row: usize,
-    /// The index of its group among the lesson's.
+    /// The index of the word's group among the lesson's groups.
     pub group: Option<usize>,
     pub cosine: f32,
     pub distance: f32,
-    /// Whether the word is missing from the other list.
+    /// Whether the word is missing from the list at the other end of the layers.
     pub is_new: bool,
 }
 
@@ -114,13 +114,14 @@ impl NearWord {
 /// The neighbours of a token after a layer, which are computed on request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LayerNeighbours {
-    /// Such as `after layer 2`.
+    /// The title, such as `After layer 2`.
     pub title: String,
     pub words: NearWords,
 }
 
 impl LayerNeighbours {
-    /// Finds the neighbours of a token after a layer, which is given by its index over all blocks.
+    /// Finds the neighbours of a token after a block, which is counted over all blocks; `None` if there is no such
+    /// token or block.
     pub fn of(snapshot: &Snapshot, (token, block): (usize, usize)) -> Option<Self> {
         let (space, model) = (snapshot.space.as_ref()?, snapshot.model.as_ref()?);
         let reader = EntryReader::of(snapshot)?;
@@ -138,7 +139,7 @@ impl LayerNeighbours {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NearExpression {
     pub words: NearWords,
-    /// The reason why there are none.
+    /// The reason why the expression has no neighbours.
     pub fault: Option<String>,
 }
 
@@ -156,7 +157,7 @@ impl Model for NearExpression {
     }
 }
 
-/// Finds neighbours by both measures: by cosine those of the sum of directions, by distance those of the sum of
+/// Finds neighbours by both measures: by cosine those of the sum of unit vectors, and by distance those of the sum of
 /// vectors.
 fn near_expression(space: &StaticSpace, expression: &Expression, with_own: bool) -> NearWords {
     let rows = expression.rows();
@@ -221,20 +222,20 @@ pub struct SensesModel {
     pub word: String,
     /// The reason why no sentence can have the word.
     pub word_fault: Option<String>,
-    /// Whether the stage shows the word in its sentences.
+    /// Whether the stage shows the occurrences of the word.
     pub is_on: bool,
     pub rows: Vec<SenseRowModel>,
-    /// The scores of the static vectors and after each layer; empty until they are measured.
+    /// The scores before the first layer and after each layer; empty until they are measured.
     pub layers: Vec<SenseScores>,
     /// A text on what is missing, or on the progress; `None` when everything is measured.
     pub waits_for: Option<String>,
-    /// A sentence that says at which layer the senses separate.
+    /// A sentence on the layer at which the senses are furthest apart.
     pub said: Option<String>,
-    /// Sentences of the lesson with one word in common, as a suggestion for an empty list.
+    /// Sentences of the lesson with a common word, suggested while the list is empty.
     pub suggestion: Option<SenseList>,
     /// Whether the picture leaves dimensions out, so that axes can be fitted to these points.
     pub can_refit: bool,
-    /// The letters of the senses in the list, in order.
+    /// The letters of the senses that occur in the list, in alphabetical order.
     letters: Vec<char>,
     /// The number of the lesson's groups, whose hues come before those of senses.
     groups: usize,
@@ -248,35 +249,35 @@ pub struct SensesModel {
 pub struct SenseRowModel {
     pub text: String,
     pub sense: Option<char>,
-    /// A warning, or the reason why the sentence is not measured.
+    /// A warning, or the reason why the sentence is not measured; `None` if there is nothing to say.
     pub said: Option<String>,
     /// Whether the sentence is not measured although it is not empty.
     pub is_left_out: bool,
 }
 
-/// A sentence in which the word was found.
+/// An occurrence of the word in one of the sentences.
 #[derive(Clone, Debug, PartialEq)]
 struct OccurrenceModel {
-    /// The index of its row.
+    /// The index of the sentence in the list.
     sentence: usize,
-    /// Such as `3 the bank of`.
+    /// The label, such as `3 the bank of`: the number of the sentence and the words around.
     label: String,
     sense: Option<char>,
-    /// Its positions: static, and after each layer.
+    /// The points before the first layer and after each layer.
     stops: Vec<Point>,
-    /// At each of these, the sentence of the nearest other occurrence, and their cosine.
+    /// The sentence of the nearest other occurrence and their cosine, before the first layer and after each layer.
     nearest: Vec<Option<(usize, f64)>>,
 }
 
-/// The sentence whose occurrence of the word is nearest to that of a given one.
+/// The nearest other occurrence of the word, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NearestModel {
     pub said: String,
-    /// Whether the two have different senses.
+    /// Whether the two occurrences have different senses.
     pub is_of_another: bool,
 }
 
-/// A curve over the layers.
+/// A score of the occurrences as a curve over the layers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SenseCurve {
     Within,
@@ -297,7 +298,7 @@ impl SenseCurve {
         }
     }
 
-    /// Returns its definition.
+    /// Returns the definition of the curve.
     pub fn about(self) -> &'static str {
         match self {
             Self::Within => "Mean cosine of the word's vectors over the pairs of sentences with the same sense",
@@ -322,7 +323,7 @@ impl SenseCurve {
             Self::Within => scores.within,
             Self::Between => scores.between,
             Self::All => scores.all,
-            // This is a share of the sentences, which no baseline changes.
+            // The share of sentences has no baseline.
             Self::Nearest => return scores.nearest,
             Self::Baseline => return scores.baseline.filter(|_| !over),
         };
@@ -366,14 +367,14 @@ impl SensesModel {
         })
     }
 
-    /// Returns the hue of a sense, as an index among those of groups.
+    /// Returns the hue of a sense, as an index after those of the groups; `None` if the list does not have the sense.
     pub fn hue(&self, sense: Option<char>) -> Option<usize> {
         let at = self.letters.iter().position(|letter| Some(*letter) == sense)?;
         Some(self.groups + at)
     }
 
-    /// Returns the sense that a click gives to a sentence: it goes through those of the other sentences, a new one, and
-    /// none.
+    /// Returns the sense that a click gives to a sentence. Clicks go in order through the senses of the other
+    /// sentences, a new sense, and none.
     pub fn next_sense(&self, row: usize) -> Option<char> {
         let others = || self.rows.iter().enumerate().filter(move |(at, _)| *at != row).filter_map(|(_, row)| row.sense);
         let new = SENSES.clone().find(|letter| !others().any(|other| other == *letter));
@@ -387,12 +388,12 @@ impl SensesModel {
         format!("Each point is “{}” in one of {} sentences.{said}", self.word, self.occurrences.len())
     }
 
-    /// Returns the number of layers.
+    /// Returns the index of the last layer, where 0 stands for the vectors before the first layer.
     pub fn last_layer(&self) -> usize {
         self.layers.len().saturating_sub(1)
     }
 
-    /// Returns the available curves; those of senses require that senses are given.
+    /// Returns the curves that have scores; curves about senses need sentences with senses.
     pub fn curves(&self) -> Vec<SenseCurve> {
         let has = |curve: &SenseCurve| self.layers.iter().any(|scores| curve.of(scores, false).is_some());
         let of_senses = [SenseCurve::Within, SenseCurve::Between, SenseCurve::Nearest];
@@ -405,13 +406,13 @@ impl SensesModel {
         curves
     }
 
-    /// Returns the points of a curve: the layers, and their scores.
+    /// Returns the points of a curve: the index of each layer with a score, and the score.
     pub fn points(&self, curve: SenseCurve, over: bool) -> Vec<[f64; 2]> {
         let scores = self.layers.iter().enumerate();
         scores.filter_map(|(layer, scores)| Some([layer as f64, curve.of(scores, over)?])).collect()
     }
 
-    /// Returns the nearest other sentence after a layer; `None` if all occurrences are at one position.
+    /// Returns the nearest other occurrence after a layer; `None` before the first layer, and if no cosine is known.
     pub fn nearest(&self, row: usize, layer: usize) -> Option<NearestModel> {
         let occurrence = self.occurrences.iter().find(|of| of.sentence == row).filter(|_| layer > 0)?;
         let (sentence, cosine) = (*occurrence.nearest.get(layer)?)?;
@@ -423,18 +424,18 @@ impl SensesModel {
         Some(NearestModel { said: super::sentence(&said), is_of_another })
     }
 
-    /// Returns the sentence of a point on the stage.
+    /// Returns the index of the sentence to which a point on the stage belongs.
     pub fn sentence_of(&self, point: usize) -> Option<usize> {
         self.occurrences.get(point).map(|of| of.sentence)
     }
 
-    /// Returns whether the stage has something to show.
+    /// Returns whether the stage shows the occurrences.
     pub fn is_shown(&self) -> bool {
         self.is_on && self.occurrences.first().is_some_and(|of| of.stops.len() > 1)
     }
 }
 
-/// Returns the sentences that are the only one of their sense, while there is another sense.
+/// Returns the indices of sentences that are the only ones of their sense; empty unless there are several senses.
 fn alone_of_their_sense(senses: &SensesSnapshot) -> Vec<usize> {
     let mut of_sense: BTreeMap<char, Vec<usize>> = BTreeMap::new();
     for (index, (sentence, row)) in senses.list.sentences.iter().zip(senses.rows.iter()).enumerate() {
@@ -481,7 +482,7 @@ fn waits_for(senses: &SensesSnapshot, is_training: bool) -> Option<String> {
     Some(said)
 }
 
-/// Describes where the senses separate.
+/// Describes where the senses are furthest apart; `None` if they cannot be compared.
 fn part(layers: &[SenseScores]) -> Option<String> {
     let apart = |scores: &SenseScores| Some(scores.within? - scores.between?);
     let widest = layers.iter().enumerate().filter_map(|(layer, scores)| Some((layer, apart(scores)?, scores)));
@@ -527,7 +528,7 @@ fn occurrences(senses: &SensesSnapshot, measured: &MeasuredSenses) -> Vec<Occurr
     all.iter().enumerate().map(occurrence).collect()
 }
 
-/// Returns the number of a sentence, with the words around the one in question.
+/// Returns a label with the number of a sentence, the word, and the words around it.
 fn label(list: &SenseList, sentence: usize) -> String {
     /// The number of words on each side.
     const AROUND: usize = 1;
@@ -539,7 +540,8 @@ fn label(list: &SenseList, sentence: usize) -> String {
     format!("{} {}", sentence + 1, words[from..to].join(" "))
 }
 
-/// Returns the word of the sentence on the stage at a token, as it is written.
+/// Returns the word to which a token of the sentence on the stage belongs, as it was written; `None` if no token is
+/// given.
 pub fn written_at(snapshot: &Snapshot, token: Option<usize>) -> Option<String> {
     let sentence = &snapshot.model.as_ref()?.sentence;
     let pieces =
@@ -547,8 +549,8 @@ pub fn written_at(snapshot: &Snapshot, token: Option<usize>) -> Option<String> {
     sentence.written_word(&pieces).map(str::to_owned)
 }
 
-/// Suggests a list from the lesson: the probes of its first word, with as many of each sense as there is room for; or
-/// else the sentences with the longest word that several share with the one on the stage.
+/// Suggests a list from the lesson: the probes of its first word, with equally many of each sense as far as possible;
+/// or else the sentences that share the longest possible word with the sentence on the stage.
 fn suggestion(snapshot: &Snapshot, model: &ModelSnapshot) -> Option<SenseList> {
     of_probes(&snapshot.lesson.probes).or_else(|| {
         let texts: Vec<String> = snapshot.lesson.sentences.iter().map(|words| words.join(" ")).collect();
@@ -558,14 +560,14 @@ fn suggestion(snapshot: &Snapshot, model: &ModelSnapshot) -> Option<SenseList> {
         let ranked = tokenize(&model.sentence.written()).into_iter();
         let ranked =
             ranked.map(|word| (word.chars().count(), with(&word).len(), word)).filter(|(_, count, _)| *count > 1);
-        // The word that a lesson is about is more likely to be long than an article is.
+        // Long words are preferred, because a lesson is more likely to be about one of them than about an article.
         let (.., word) = ranked.max_by_key(|(length, count, _)| (*length, *count))?;
         let sentence = |text: &String| SenseSentence { text: text.clone(), sense: None };
         Some(SenseList { sentences: with(&word).into_iter().map(sentence).collect(), word })
     })
 }
 
-/// Returns the sentence on the stage with one of its words, and the lesson's other sentences with that word.
+/// Returns a list for a word: the sentence on the stage, and the lesson's other sentences with that word.
 pub fn list_with(snapshot: &Snapshot, word: &str) -> Option<SenseList> {
     let own = snapshot.model.as_ref()?.sentence.written();
     let wanted = word.to_lowercase();
@@ -595,7 +597,7 @@ fn of_probes(probes: &[Probe]) -> Option<SenseList> {
 }
 
 impl StageModel {
-    /// Returns the stage with the word in its sentences instead of the words of one sentence.
+    /// Returns the stage with the occurrences of the word instead of the words of one sentence.
     #[must_use]
     pub fn of_senses(mut self, senses: &SensesModel) -> Self {
         self.groups.extend(senses.letters.iter().map(|letter| format!("sense {letter}")));
@@ -613,7 +615,7 @@ impl StageModel {
 }
 
 impl SensesModel {
-    /// Returns the positions of a point before and after a layer.
+    /// Returns the points of an occurrence before and after a layer; `None` if there is no such point or layer.
     pub fn way(&self, point: usize, layer: usize) -> Option<(Point, Point)> {
         let stops = &self.occurrences.get(point)?.stops;
         Some((*stops.get(layer)?, *stops.get(layer + 1)?))

@@ -65,7 +65,8 @@ pub trait Model: Sized + Send + Sync + 'static {
     fn make(snapshot: &Arc<Snapshot>, choice: &Self::Choice, before: Option<&Self>) -> Option<Self>;
 }
 
-/// Declares models by the function that makes them: from a snapshot alone, with a choice, or with the last one made.
+/// Implements [`Model`] for types by the function that makes them: from a snapshot alone, with a choice, or with the
+/// last one made.
 macro_rules! models {
     (of(snapshot): $($model:ty),*) => {
         $(impl Model for $model {
@@ -126,19 +127,20 @@ impl PartialEq for ModelBeside {
 #[derive(Default)]
 pub struct Models {
     snapshot: Option<Arc<Snapshot>>,
-    /// Another model for comparison, if it is open.
+    /// The other model in a comparison of two models, if one is open.
     pub beside: Option<ModelBeside>,
     /// The comparison with another file of vectors, if one is open.
     pub spaces: Option<Arc<TwoSpaces>>,
-    /// The questions from earlier lessons, while they stand at the beginning of this one.
+    /// The questions from earlier lessons that are asked at the beginning of this one; `None` if there are none.
     pub recall: Option<Arc<RecallModel>>,
-    /// A counter of snapshots, by which a model is recognized as current.
+    /// The number of the current snapshot, which tells whether a model is up to date.
     shown: u64,
-    /// The models of each type that were requested last, the latest at the end.
+    /// The models that were requested last, by type, each list ending with the latest.
     made: Mutex<HashMap<TypeId, Vec<Made>>>,
 }
 
-/// The number of choices of a type that are cached: as many as panels and the stage use in one frame.
+/// The number of models of one type that are kept for different choices: as many as panels and the stage use in a
+/// frame.
 const CHOICES_MAX: usize = 8;
 
 struct Made {
@@ -167,8 +169,8 @@ impl Models {
         self.spaces = self.spaces.take().filter(is_of);
         self.snapshot = Some(snapshot);
         self.shown += 1;
-        // Models that are no longer requested would keep old snapshots alive. Of those of the previous snapshot, the
-        // latest is kept for reuse.
+        // Old models would keep old snapshots in memory. Only the latest of each type is kept for reuse, and only if it
+        // belongs to the previous snapshot.
         let shown = self.shown;
         let made = self.made.get_mut().unwrap_or_else(PoisonError::into_inner);
         made.values_mut().for_each(|made| _ = made.drain(..made.len().saturating_sub(1)));
@@ -179,18 +181,19 @@ impl Models {
         self.snapshot.as_ref()
     }
 
-    /// Returns the model of the snapshot that depends on no choice.
+    /// Returns the model that depends on no choice; `None` if the kernel does not have what it needs.
     pub fn get<M: Model<Choice = ()>>(&self) -> Option<Arc<M>> {
         self.of_choice(&())
     }
 
-    /// Returns the model for a choice.
+    /// Returns the model for a choice; `None` if the kernel does not have what it needs.
     pub fn of_choice<M: Model>(&self, choice: &M::Choice) -> Option<Arc<M>> {
         let snapshot = self.snapshot.as_ref()?;
         self.once(choice, |before| M::make(snapshot, choice, before))
     }
 
-    /// Returns what is made of these models for a choice, once for a snapshot; the function gets the last one made.
+    /// Returns the result of `make` for a choice, which is computed once for each snapshot. `make` gets the last result
+    /// of the same type.
     pub fn once<M, C>(&self, choice: &C, make: impl FnOnce(Option<&M>) -> Option<M>) -> Option<Arc<M>>
     where
         M: Send + Sync + 'static,
@@ -208,7 +211,7 @@ impl Models {
             }
             all.last().and_then(Made::model::<M>)
         };
-        // Made without holding the lock, because it may request other models.
+        // The lock is not held, because `make` may request other models.
         let model = make(before.as_deref()).map(Arc::new);
         let made = Made {
             shown: self.shown,

@@ -14,25 +14,26 @@ use attune_engine::recording::{Attention, RecordedText};
 pub enum Needs {
     Attention,
     States,
-    /// Hidden states were recorded, but there are too few of them, or their widths differ.
+    /// Hidden states in sufficient number and of one width; some were recorded, but not enough.
     OtherStates,
     /// The hidden states between the two attentions of a decoder's layer.
     StatesWithin,
-    /// A point right behind a layer: in a hybrid model, the next point is behind layers without attention.
+    /// A point directly after a layer. In a hybrid model, the next recorded point comes after further layers, which
+    /// have no attention.
     NextPoint,
     Scores,
     Values,
     Terms,
     Logits,
-    /// The model itself.
+    /// The model itself, which no recording has.
     Model,
 }
 
 impl Needs {
-    /// The parts that each open something, in the order in which they build on each other.
+    /// The parts that each open further views, beginning with the ones that the others need.
     pub const PARTS: [Self; 5] = [Self::Attention, Self::States, Self::Scores, Self::Terms, Self::Logits];
 
-    /// Returns what is missing, and what records it.
+    /// Returns a sentence on what is missing, and on how to record it.
     pub const fn words(self) -> &'static str {
         match self {
             Self::Attention => "This recording has no attention: record attentions.0, …",
@@ -52,7 +53,7 @@ impl Needs {
         }
     }
 
-    /// Returns what a recording that has it opens.
+    /// Returns the views that a recording with the part opens, in words.
     pub const fn opens(self) -> &'static str {
         match self {
             Self::Attention => "attention",
@@ -65,7 +66,7 @@ impl Needs {
         }
     }
 
-    /// Returns whether a text of a recording has it.
+    /// Returns whether a recorded text has the part.
     pub fn is_in(self, text: &RecordedText) -> bool {
         let towers = Towers::of(text);
         let any = |has: &dyn Fn(&Attention) -> bool| text.attentions.iter().any(has);
@@ -82,7 +83,7 @@ impl Needs {
     }
 }
 
-/// Returns the part of a recording that a panel shows.
+/// Returns the part of a recording that a panel needs; `None` if it needs none.
 const fn shown_by(panel: PanelName) -> Option<Needs> {
     match panel.content() {
         Content::Any => None,
@@ -94,14 +95,15 @@ const fn shown_by(panel: PanelName) -> Option<Needs> {
     }
 }
 
-/// Returns what a panel lacks; `None` where it has all that it shows, and of everything that is no recording.
+/// Returns the part that a panel needs and the recording lacks; `None` if nothing is missing, or if the model is not a
+/// recording.
 pub fn needs(panel: PanelName, snapshot: &Snapshot) -> Option<Needs> {
     let text = text_of(snapshot.model.as_ref()?.recorded.as_deref()?);
     let needs = shown_by(panel).filter(|needs| !needs.is_in(text))?;
     Some(if needs == Needs::States { states_of(text) } else { needs })
 }
 
-/// Returns what is missing for a quantity of a block; `None` where it is known.
+/// Returns the part that is missing for a quantity of a block; `None` if the quantity is known.
 pub fn missing(pass: &RecordedPass, quantity: Quantity, block: usize) -> Option<Needs> {
     use Quantity::*;
     if pass.has(quantity, block) {
@@ -120,7 +122,7 @@ pub fn missing(pass: &RecordedPass, quantity: Quantity, block: usize) -> Option<
     })
 }
 
-/// Returns why the states that a block begins and ends with are not known.
+/// Returns the reason why the states before and after a block are not known.
 fn states_around(pass: &RecordedPass, quantity: Quantity, block: usize) -> Needs {
     let (text, towers) = (text_of(pass), Towers::of(text_of(pass)));
     let blocks = towers.blocks();
@@ -143,7 +145,7 @@ fn text_of(pass: &RecordedPass) -> &RecordedText {
     &pass.place.model.recording.texts[pass.place.text]
 }
 
-/// Returns what hidden states are missing: all, or some.
+/// Returns whether hidden states are missing altogether, or only some of them.
 fn states_of(text: &RecordedText) -> Needs {
     let has_some = !text.states.is_empty() || !text.source_states.is_empty();
     if has_some { Needs::OtherStates } else { Needs::States }

@@ -32,16 +32,16 @@ pub struct NotebookModel {
     pub auto_run: bool,
     /// Whether a cell runs or waits to run.
     pub is_running: bool,
-    /// The numbers of completed and of all predictions and exercises.
+    /// The number of completed predictions and exercises, and the number of all.
     pub tasks: Tasks,
-    /// The index of the closed gate after which no cell is shown.
+    /// The index of the first closed gate, after which no cell is shown; `None` if no gate is closed.
     pub closed_gate: Option<usize>,
     pub history: HistorySnapshot,
     /// The names of the model's tensors, and then those that each cell defines.
     pub names: Arc<NotebookNames>,
-    /// The number of these names that each cell sees.
+    /// The number of names, from the first on, that each cell sees.
     pub seen: Vec<usize>,
-    /// The names that every cell sees.
+    /// The names of the model's tensors, which every cell sees.
     pub live: Arc<[LiveName]>,
     /// The sentences that can be chosen, as text.
     pub sentences: Arc<[String]>,
@@ -49,12 +49,12 @@ pub struct NotebookModel {
     pub sentence: String,
     /// The words of the sentence that the stage shows.
     pub words: Vec<String>,
-    /// Its index among `sentences`, if it is one of them.
+    /// The index of the sentence on the stage among `sentences`; `None` if it is not one of them.
     pub selected: Option<usize>,
     pub notice: Option<Arc<str>>,
-    /// The progress of a tour of the model: how many texts have run.
+    /// The progress of a tour of the model, in texts that have run; `None` if there is no tour.
     pub touring: Option<Progress>,
-    /// The differences of the model and the stage from the lesson's.
+    /// The differences between the learner's model and stage and those of the lesson.
     differences: Arc<Differences>,
 }
 
@@ -65,21 +65,22 @@ pub struct CellModel {
     pub outputs: Arc<[OutputModel]>,
     /// The value beside the check of an exercise.
     pub value: Arc<[OutputModel]>,
-    /// The answers to an exercise beside the expected ones, for each case.
+    /// The learner's answer beside the expected one, for each case of an exercise.
     pub compared: Arc<[ComparedModel]>,
-    /// Whether the answer to an exercise is judged, because it was tried or is right.
+    /// Whether the answer to an exercise is judged: always if the exercise is solved in code, and otherwise once it was
+    /// tried or is right.
     pub is_judged: bool,
     /// The label of a code cell: `[3]`, `[*]` or `[ ]`.
     pub label: String,
     /// The state in a word or two: `stale`, `from earlier`, `12 ms`.
     pub note: String,
-    /// The value of a slider, once there is a model.
+    /// The value of a slider; see [`turned`].
     pub turned: Option<f64>,
     /// The level and the words of each heading in the text.
     pub headings: Arc<[(usize, String)]>,
     /// The live expressions in the cell's texts, if there are any.
     pub live: Option<LiveCellModel>,
-    /// The names that the cells below see.
+    /// The names that the cell defines for the cells below.
     defines: Arc<[Name]>,
 }
 
@@ -208,8 +209,7 @@ impl NotebookModel {
         self.cells.iter().position(|cell| **cell.id() == *id)
     }
 
-    /// Returns the unanswered predictions above a cell in the same section, whose answers the following cells may
-    /// reveal.
+    /// Returns the unanswered predictions above a cell in the same section. The cell may reveal their answers.
     pub fn questions_above(&self, index: usize) -> impl Iterator<Item = &CellModel> {
         let section = self.cells[..=index].iter().rposition(|cell| !cell.headings.is_empty()).unwrap_or(0);
         self.cells[section..index].iter().filter(|cell| cell.awaits_answer())
@@ -248,7 +248,7 @@ impl NotebookModel {
         rows
     }
 
-    /// Returns the cells up to the first closed gate.
+    /// Returns the cells up to the first closed gate, including the gate.
     pub fn open_cells(&self) -> &[CellModel] {
         let end = self.closed_gate.map_or(self.cells.len(), |gate| gate + 1);
         &self.cells[..end.min(self.cells.len())]
@@ -268,7 +268,7 @@ pub struct OutlineRow {
     pub is_open: bool,
 }
 
-/// The cells of the previous model, by index and, if some were moved, by id.
+/// The cells of the previous model. They are found by index or, if cells were moved, by id.
 struct Known<'a> {
     cells: &'a [CellModel],
     by_id: OnceCell<HashMap<&'a str, usize>>,
@@ -288,7 +288,7 @@ impl<'a> Known<'a> {
     }
 }
 
-/// Returns whether both are missing, or both exist and are the same.
+/// Returns whether both are missing, or both exist and `is_same` holds.
 fn agree<T>(a: Option<&T>, b: Option<&T>, is_same: impl Fn(&T, &T) -> bool) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => is_same(a, b),
@@ -297,8 +297,8 @@ fn agree<T>(a: Option<&T>, b: Option<&T>, is_same: impl Fn(&T, &T) -> bool) -> b
     }
 }
 
-/// Returns the names that all cells see together, and how many of them each sees. The old list is reused if nothing in
-/// it changed.
+/// Returns the names of all cells, and how many of them each cell sees. The list of `before` is reused if nothing in it
+/// changed.
 fn names(
     cells: &[CellModel],
     live: &Arc<[LiveName]>,
@@ -374,8 +374,8 @@ fn outputs(run: Option<&RunSnapshot>) -> Shown {
     (OutputModel::all(&run.text, &run.outputs).into(), value.into(), compared.into())
 }
 
-/// Returns whether an exercise is judged. One that is solved outside of code is checked by itself, so it is not judged
-/// until the learner has changed something.
+/// Returns whether an exercise is judged. An exercise that is solved outside of code is checked automatically, so it is
+/// not judged until the learner has changed something.
 fn is_judged(shown: &CellSnapshot) -> bool {
     let CellKind::Exercise(exercise) = &*shown.cell.kind else { return false };
     exercise.start.is_some() || is_right(shown) || shown.cell.attempts().tried > 0
@@ -421,8 +421,8 @@ fn elapsed(time: Duration) -> String {
     }
 }
 
-/// Returns a slider's value; `None` before there is a model, for the viewer's own time, and if the mask is neither of
-/// the two that a slider can set.
+/// Returns the value of a slider; `None` for other cells, for the viewer's own time, for a custom mask, and before
+/// there is a model unless the slider sets a variable.
 pub fn turned(cell: &DocumentCell, model: Option<&ModelSnapshot>) -> Option<f64> {
     let CellKind::Slider(slider) = &*cell.kind else { return None };
     match &slider.bind {
@@ -476,13 +476,13 @@ fn task_words(cell: &DocumentCell) -> Option<String> {
     Some(format!("{title}: {}{dots}", short.trim_end()))
 }
 
-/// How the model and the stage differ from the lesson.
+/// The differences between the model and the stage and those of the lesson.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Differences {
-    /// The index of the sentence on the stage among the lesson's, if it is one of them.
+    /// The index of the sentence on the stage among the lesson's; `None` if it is not one of them.
     stage: Option<usize>,
     stage_words: String,
-    /// The sentence as it is written.
+    /// The sentence on the stage as it is written.
     stage_text: String,
     sentences: Arc<[String]>,
     forward: Option<Difference>,
@@ -595,7 +595,7 @@ pub enum LiveStanding {
     Current,
     /// The value differs or may differ from the one that the text describes.
     Differs,
-    /// Not evaluated yet, or about to be evaluated again.
+    /// The value is not computed yet, or is about to be computed again.
     Waiting,
     Failed,
 }
@@ -666,8 +666,8 @@ impl LiveCellModel {
         }
     }
 
-    /// Returns the reasons why a value is not the one that the text describes. A value that reads the same as in the
-    /// lesson's own model has none, whatever else differs.
+    /// Returns the reasons why a value is not the one that the text describes. There are none if the value is written
+    /// in the same way as for the lesson's own model, whatever else differs.
     fn differing(&self, expression: &LiveExpression, value: &LiveValue, speaks_of: &Spoken) -> Vec<Difference> {
         let is_stale = |cell: &&CellId| self.shown.stale_cells.contains(*cell);
         if let Some(cell) = value.cells.iter().find(is_stale) {
@@ -709,7 +709,7 @@ fn failed(fault: &Fault) -> String {
     words
 }
 
-/// Returns an expression's value as the text shows it.
+/// Returns the value of an expression as the text shows it, with `…` for a value that is not computed yet.
 fn words(expression: &LiveExpression, value: Option<&LiveValue>) -> String {
     match value.filter(|value| !value.awaits_run).map(|value| &value.value) {
         None => "…".to_owned(),
@@ -725,7 +725,7 @@ pub fn shown_choices(predict: &Predict, shown: &CellSnapshot) -> Vec<(usize, Str
     order.filter_map(|index| Some((index, words(predict.choices.get(index)?)))).collect()
 }
 
-/// Returns an expression's value as an export shows it, where it no longer changes.
+/// Returns the value of an expression as an export shows it.
 pub fn shown_words(expression: &LiveExpression, live: Option<&LiveTextSnapshot>) -> String {
     let values = live.and_then(LiveTextSnapshot::in_place);
     words(expression, values.and_then(|values| values.of(&expression.source)))

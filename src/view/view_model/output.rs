@@ -37,7 +37,8 @@ impl OutputModel {
         }
     }
 
-    /// Returns the models of a cell's outputs. A table that is the value of a variable gets its name.
+    /// Returns the models of a cell's outputs. If the last output is the table of a variable, it gets the variable's
+    /// name.
     pub fn all(source: &str, outputs: &[Output]) -> Vec<Self> {
         let mut models: Vec<Self> = outputs.iter().map(Self::of).collect();
         if let (Some(Self::Table(table)), Some(name)) = (models.last_mut(), last_name(source))
@@ -49,7 +50,7 @@ impl OutputModel {
     }
 }
 
-/// Returns the variable that is a cell's last statement, if it is one.
+/// Returns the name of the variable that is the cell's last statement; `None` if that is not just a variable.
 fn last_name(source: &str) -> Option<&str> {
     let mut spans: Vec<_> = highlight(source).into_iter().filter(|span| span.kind != SpanKind::Comment).collect();
     let name = spans.pop()?;
@@ -76,15 +77,15 @@ impl NumberModel {
 #[derive(Clone, Debug, PartialEq)]
 pub struct TextModel {
     pub text: Arc<str>,
-    /// The number of bytes that are shown; a copy has the whole text.
+    /// The length in bytes of the part that is shown; a copy contains the whole text.
     pub shown: usize,
-    /// The reference that `help` printed.
+    /// The reference that `help` printed, if the text comes from `help`.
     pub help: Option<&'static Help>,
 }
 
 impl TextModel {
     fn of(text: &Arc<str>) -> Self {
-        /// The largest number of bytes. More would be slow to lay out and too long to read.
+        /// The largest length in bytes of the shown part. More would be slow to lay out and too long to read.
         const SHOWN_MAX: usize = 20_000;
         let shown = text.floor_char_boundary(SHOWN_MAX);
         Self { text: text.clone(), shown, help: Help::of_text(text) }
@@ -105,7 +106,7 @@ impl TextModel {
 #[derive(Clone, Debug, PartialEq)]
 pub struct RankingModel {
     pub rows: Vec<RankingRow>,
-    /// Whether some bar extends to the left.
+    /// Whether at least one bar extends to the left.
     pub has_negative: bool,
 }
 
@@ -114,7 +115,7 @@ pub struct RankingRow {
     pub word: String,
     pub number: f64,
     pub shown: String,
-    /// The length of the bar, as a share of the longest, in [-1, 1]; `None` for NaN.
+    /// The length of the bar relative to the longest one, in [-1, 1]; `None` if the number is not finite.
     pub share: Option<f32>,
 }
 
@@ -137,12 +138,12 @@ impl RankingModel {
     }
 }
 
-/// Returns the largest absolute value among the finite numbers.
+/// Returns the largest magnitude among the finite numbers; 0 if there are none.
 pub(super) fn extent(numbers: impl Iterator<Item = f64>) -> f64 {
     numbers.filter(|number| number.is_finite()).fold(0.0, |extent, number| extent.max(number.abs()))
 }
 
-/// Returns a number as a share of the extent, in [-1, 1]; `None` if it is not finite.
+/// Returns a number relative to the extent, in [-1, 1]; `None` if the number is not finite.
 pub(super) fn share(number: f64, extent: f64) -> Option<f32> {
     number.is_finite().then(|| if extent > 0.0 { (number / extent) as f32 } else { 0.0 })
 }
@@ -163,8 +164,8 @@ fn is_plain(number: f64) -> bool {
     number == 0.0 || PLAIN.contains(&number.abs())
 }
 
-/// Formats a number with all digits that tell it from its neighbours in its own precision; the model's numbers have
-/// single precision.
+/// Formats a number with all digits that distinguish it from its neighbours, in single precision if that represents it
+/// exactly, as it does the model's numbers.
 pub fn full(number: f64) -> String {
     if let Some(text) = not_finite(number) {
         return text.to_owned();
@@ -180,11 +181,11 @@ pub fn full(number: f64) -> String {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableModel {
-    /// The name in tooltips: one that code can use, or empty.
+    /// The name in tooltips, which code can use; empty if the table has no such name.
     pub name: String,
     pub caption: Arc<str>,
     tensor: Tensor,
-    /// The largest absolute value.
+    /// The largest magnitude of the finite entries.
     extent: f64,
     least: f64,
     most: f64,
@@ -196,7 +197,7 @@ pub struct TableModel {
     pub col_chars: usize,
 }
 
-/// The format of a table's numbers, which is the same for all, so that they can be compared.
+/// A format that all numbers of a table share, so that they can be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Digits {
     Decimals(usize),
@@ -206,7 +207,7 @@ pub enum Digits {
 
 impl TableModel {
     pub fn of(caption: &Arc<str>, tensor: &Tensor) -> Self {
-        /// The largest number that is read in digits rather than counted.
+        /// The largest whole number that is written digit by digit, rather than with a power of ten.
         const WHOLE_MAX: f64 = 1e6;
         let finite = || tensor.entries().iter().copied().filter(|x| x.is_finite());
         let is_name = caption.starts_with(|c: char| c.is_alphabetic() || c == '_')
@@ -343,7 +344,7 @@ impl TableModel {
 pub fn written(number: f64, digits: Digits) -> String {
     match digits {
         _ if !number.is_finite() => full(number),
-        // A rounded zero must not have a minus sign.
+        // A number that rounds to zero must not have a minus sign.
         Digits::Decimals(decimals) => {
             let text = format!("{number:.decimals$}");
             let is_zero = !text.contains(|c: char| c.is_ascii_digit() && c != '0');
@@ -365,11 +366,11 @@ pub struct PlotModel {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct LineModel {
-    /// The name of the line; empty for an only line.
+    /// The name of the line; empty for a plot with a single line.
     pub name: String,
-    /// The connected parts of the line, which is broken where points are left out.
+    /// The connected parts of the line, which has a gap wherever a point is left out.
     pub pieces: Vec<Vec<[f64; 2]>>,
-    /// Whether each point is marked, because there are few.
+    /// Whether each point is marked; lines of many points have no marks.
     pub marked: bool,
 }
 
@@ -436,10 +437,10 @@ fn thinned(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
     kept
 }
 
-/// One case of an exercise.
+/// The comparison of the learner's answer with the expected one, for a case of an exercise.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComparedModel {
-    /// `Case 2 of 3`; empty if there is only one.
+    /// The name, such as `Case 2 of 3`; empty if there is only one case.
     pub name: String,
     pub is_right: bool,
     pub content: ComparedContent,
@@ -458,12 +459,12 @@ pub enum ComparedContent {
     Apart {
         yours: OutputModel,
         expected: OutputModel,
-        /// Why there is no difference; empty where none can be thought of.
+        /// The reason why there is no difference; empty if there is no more to say than whether the answer is right.
         why: String,
     },
 }
 
-/// Three numbers, or words such as `true`.
+/// The answer, the expected value and their difference as text, for numbers and words such as `true`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComparedNumbers {
     pub yours: String,
@@ -536,7 +537,8 @@ fn is_short(text: &Arc<str>) -> bool {
     text.chars().count() <= CHARS_MAX && !text.contains('\n')
 }
 
-/// Returns the three tables as one tensor; `None` if it would have more axes than a table can show.
+/// Returns the answer, the expected tensor and their difference as one tensor; `None` if it would have more axes than a
+/// table can show.
 fn stacked(yours: &Tensor, expected: &Tensor) -> Option<ComparedContent> {
     const AXES_MAX: usize = 3;
     if yours.rank() >= AXES_MAX {
@@ -552,7 +554,7 @@ fn stacked(yours: &Tensor, expected: &Tensor) -> Option<ComparedContent> {
     Some(ComparedContent::Tables { table, largest })
 }
 
-/// Returns the number of a bound such as `> 0.5` or `at most 3`.
+/// Returns the number in a bound such as `> 0.5` or `at most 3`; `None` if the text is not a bound.
 fn bound(text: &str) -> Option<f64> {
     let number = ["> ", "< ", "at least ", "at most "].iter().find_map(|word| text.strip_prefix(word))?;
     number.trim().parse().ok()

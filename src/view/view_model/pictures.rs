@@ -36,7 +36,7 @@ pub struct Sketch {
     /// The words of the sentence.
     #[serde(default)]
     pub sentence: Vec<String>,
-    /// Where the words that move look in the sentence.
+    /// The attention of the words that move, within the sentence.
     #[serde(default)]
     pub arcs: Vec<SketchArc>,
 }
@@ -46,7 +46,7 @@ pub struct Sketch {
 pub struct SketchArc {
     pub query: usize,
     pub key: usize,
-    /// The largest weight in a head of the last layer.
+    /// The largest weight over the heads of the last layer.
     pub weight: f32,
     /// The group that the word reaches.
     pub group: Option<usize>,
@@ -80,7 +80,7 @@ impl Sketch {
     }
 
     /// Returns the sketch of a snapshot's sentence, with the moves of the words that the lesson's first stage cell
-    /// highlights; `None` until there is a model.
+    /// highlights, or of all words if it highlights none; `None` until there is a model.
     pub fn of_snapshot(snapshot: &Snapshot) -> Option<Self> {
         let lit = opening(&snapshot.lesson).map_or(&[][..], |(_, words)| words);
         let is_lit = |token: &TokenPoint| lit.is_empty() || lit.contains(&token.text);
@@ -99,7 +99,7 @@ impl Sketch {
         Some(sketch)
     }
 
-    /// Returns the sketch of a stage, with the moves of some of the sentence's words.
+    /// Returns the sketch of a stage, with the moves of the words for which `is_lit` holds.
     pub fn of_stage(model: &StageModel, is_lit: impl Fn(&TokenPoint) -> bool) -> Self {
         let words = if model.hides_table { &[][..] } else { &model.words[..] };
         let tokens: Vec<&TokenPoint> =
@@ -123,19 +123,21 @@ impl Sketch {
         Self { dots, crowds, moves: moves.collect(), ..Self::default() }
     }
 
-    /// Returns the group that a word reaches: the one that it ends nearest to, if it came much nearer to it.
+    /// Returns the group that a word reaches: the one that is nearest to the end of the move, if the word came much
+    /// nearer to it; `None` otherwise.
     pub fn reached(&self, way: &SketchMove) -> Option<usize> {
-        /// The largest share of the first distance that is left.
+        /// The largest share of the first distance to the group that may be left at the end of the move.
         const LEFT: f32 = 0.5;
         let apart = |a: At, b: At| (a[0] - b[0]).hypot(a[1] - b[1]);
         let nearest = self.crowds.iter().min_by(|a, b| apart(a.1, way.end).total_cmp(&apart(b.1, way.end)))?;
         (apart(nearest.1, way.end) < LEFT * apart(nearest.1, way.start)).then_some(nearest.2)
     }
 
-    /// Returns the ellipses of the groups that cover only a small part of the picture, in a picture with this half width and
-    /// height whose y runs downwards; each has a rim at least `least` away from its middle.
+    /// Returns the ellipses of the groups that cover only a small part of the picture. `half` is half the width and
+    /// half the height of the picture, whose y points down. The rim of each ellipse is at least `least` away from its
+    /// middle.
     pub fn glows(&self, half: At, least: f32) -> Vec<(usize, Ellipse)> {
-        /// The largest spread of a group.
+        /// The largest spread of a group that has an ellipse.
         const WIDE: f32 = 0.2;
         let of = |&(_, middle, group): &(String, At, usize)| {
             let own = self.dots.iter().filter(|(_, other)| *other == Some(group));
@@ -148,7 +150,7 @@ impl Sketch {
         self.crowds.iter().filter_map(of).collect()
     }
 
-    /// Returns whether words that begin at one position end at two.
+    /// Returns whether two words begin at the same point and end far apart.
     pub fn splits(&self) -> bool {
         const APART: f32 = 0.5;
         let apart = |a: At, b: At| (a[0] - b[0]).hypot(a[1] - b[1]);
@@ -157,11 +159,11 @@ impl Sketch {
     }
 }
 
-/// Returns the words at which a word looks most, each with its largest weight in a head.
+/// Returns the arcs from a word to the words at which it looks, each with its largest weight in a head.
 fn arcs(query: usize, group: Option<usize>, words: usize, heads: &[HeadActivations<f32>]) -> Vec<SketchArc> {
-    /// Smaller weights would make the picture restless.
+    /// The least weight of an arc; arcs with smaller ones would make the picture hard to read.
     const LEAST: f32 = 0.1;
-    // Pieces of words, and words of a source, are not the keys of the sentence's words.
+    // Only heads whose queries and keys are the whole words of the sentence are used, not pieces or words of a source.
     let heads = heads.iter().filter(|head| head.weights.rows() == words && head.weights.cols() == words);
     let heads: Vec<_> = heads.collect();
     let arc = |key: usize| {
@@ -171,7 +173,8 @@ fn arcs(query: usize, group: Option<usize>, words: usize, heads: &[HeadActivatio
     (0..words).filter_map(arc).collect()
 }
 
-/// Returns the sentence and the highlighted words of the lesson's first stage cell.
+/// Returns the index of the sentence and the highlighted words of the lesson's first stage cell; `None` if there is no
+/// stage cell.
 fn opening(lesson: &Lesson) -> Option<(usize, &[String])> {
     lesson.cells.iter().find_map(|cell| match &cell.kind {
         CellKind::Stage { sentence, words, .. } => Some((*sentence, &words[..])),
@@ -179,7 +182,7 @@ fn opening(lesson: &Lesson) -> Option<(usize, &[String])> {
     })
 }
 
-/// The range of the first two axes that contains everything.
+/// The square of the first two axes that contains all points.
 struct Frame {
     middle: At,
     half: f32,
@@ -211,7 +214,7 @@ pub struct StillModel {
 #[derive(Clone, Debug, PartialEq)]
 pub struct StillPoint {
     pub text: String,
-    /// The index of its group among the lesson's.
+    /// The index of the word's group among the lesson's groups.
     pub group: Option<usize>,
     /// The position in the unit square, with y downwards; both axes have the same scale.
     pub at: [f32; 2],
@@ -241,7 +244,7 @@ impl StillModel {
 
 /// The allowed width and height, in pixels.
 pub const SIDES: RangeInclusive<u32> = 1..=8192;
-/// The largest number of pixels; some thirty bytes are held for each while it is drawn and read back.
+/// The largest number of pixels; while a picture is drawn and read back, each takes some thirty bytes.
 pub const PIXELS_MAX: u32 = 20_000_000;
 
 /// Returns whether a picture of this size can be drawn.

@@ -20,7 +20,7 @@ use super::stage::{StageModel, TokenPoint};
 pub use super::words::Words;
 use crate::explain::path::{ArrowParts, PathArrow, PathModel, tip_to_tail};
 
-/// The attention maps between words; `None` if each word is one piece.
+/// The attention maps between words of several pieces. There is no such model if each word is one piece.
 #[derive(Clone, Debug)]
 pub struct WordAttention(pub AttentionMaps);
 
@@ -30,7 +30,7 @@ impl WordAttention {
     }
 }
 
-/// The arcs between words; `None` if each word is one piece.
+/// The arcs between words of several pieces. There is no such model if each word is one piece.
 #[derive(Clone, Debug)]
 pub struct WordArcs(pub Arc<SentenceArcs>);
 
@@ -41,7 +41,8 @@ impl WordArcs {
 }
 
 impl StageModel {
-    /// Returns the stage with one point for each word, including split ones.
+    /// Returns the stage with one point for each word, even if it has several pieces; `None` until the static vectors
+    /// are trained.
     pub fn by_words(snapshot: &Snapshot) -> Option<Self> {
         let stage = Self::of(snapshot)?;
         let words = snapshot.model.as_ref().and_then(|model| Words::of(&model.sentence));
@@ -51,7 +52,7 @@ impl StageModel {
         })
     }
 
-    /// Returns the stage with each word as one point, in the middle of its pieces.
+    /// Returns the stage with one point for each word, in the middle of its pieces.
     #[must_use]
     pub fn of_words(mut self, words: &Words) -> Self {
         let texts: Vec<&str> = words.texts.iter().map(String::as_str).collect();
@@ -87,8 +88,8 @@ impl StageModel {
 }
 
 impl PathModel {
-    /// Returns the path of a word. Each arrow is the mean of its pieces' arrows, and the pieces of an attended word
-    /// share one arrow.
+    /// Returns the path of a word. Each arrow is the mean over the word's pieces, and the pieces of an attended word
+    /// share an arrow.
     pub fn of_word(
         snapshot: &Arc<Snapshot>,
         words: &Words,
@@ -139,9 +140,9 @@ impl PathModel {
 
 /// The arrows of a word's pieces, combined to one.
 struct ArrowSum {
-    /// The arrow from the origin, in the stage's basis.
+    /// The combined arrow, which begins at the origin, in the stage's basis.
     arrow: PathArrow,
-    /// The vector in the true space.
+    /// The combined vector, in the space of all dimensions.
     vector: Vec<f32>,
 }
 
@@ -152,7 +153,7 @@ impl ArrowSum {
         Self { arrow: PathArrow { weight, from: [0.0; AXES], to: [0.0; AXES], ..arrow }, vector: vec![0.0; width] }
     }
 
-    /// Returns whether an arrow belongs to the sum; `key` is the first piece of its attended word.
+    /// Returns whether an arrow is part of the sum; `key` is the first piece of the word that is attended to.
     fn is_of(&self, arrow: &PathArrow, key: Option<usize>) -> bool {
         let own = &self.arrow;
         let is_same_part = own.part == arrow.part && own.label == arrow.label;
@@ -168,7 +169,8 @@ impl ArrowSum {
         add_scaled(&mut self.vector, share, vector);
     }
 
-    /// Returns the rank of its kind in a path: first what a norm changes in the word itself, then contributions.
+    /// Returns the rank of the arrow's kind in a path: first the change of the word itself by a norm, then
+    /// contributions of words and heads, then the other terms.
     fn rank(&self) -> usize {
         match self.arrow.part {
             Some(BlockPart::Rescaled) => 0,
@@ -178,7 +180,7 @@ impl ArrowSum {
     }
 }
 
-/// Returns the arrows in the same order as a piece's: contributions from longest to shortest.
+/// Returns the arrows in the order of a piece's path, with contributions from the longest to the shortest.
 fn in_order(mut sums: Vec<ArrowSum>) -> Vec<PathArrow> {
     sums.iter_mut().for_each(|sum| sum.arrow.length = norm(&sum.vector));
     let length = |sum: &ArrowSum| if sum.arrow.part.is_none() { sum.arrow.length } else { 0.0 };
@@ -186,7 +188,7 @@ fn in_order(mut sums: Vec<ArrowSum>) -> Vec<PathArrow> {
     sums.into_iter().map(|sum| sum.arrow).collect()
 }
 
-/// The vectors of a block from which arrows are computed.
+/// A source of the vectors that a block's arrows show.
 struct Summer<'a> {
     model: &'a ModelSnapshot,
     block: usize,

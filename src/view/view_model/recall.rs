@@ -28,24 +28,24 @@ use super::notebook::NotebookModel;
 pub const RECALL: &str = "recall";
 /// The largest number of questions at the beginning of a lesson.
 pub const AT_BEGINNING: usize = 2;
-/// Seconds of a day.
+/// The number of seconds in a day.
 pub const DAY: u64 = 24 * 60 * 60;
 /// The days until a question is due again: after a wrong answer, and after one, two, three or more right ones in a row.
 const DAYS: [u64; 4] = [1, 2, 7, 30];
 /// The first draw at the beginning of lessons, beyond those that a learner sees in the lesson of the questions itself.
 const FIRST_DRAW: usize = 1000;
 
-/// The last answer to a question, and those before it in numbers. Without any answer, the question was reset.
+/// The last answer to a question, with counts of the earlier ones. If `times` is 0, the question was reset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Answered {
-    /// The draw of the numbers that were asked.
+    /// The index of the draw of random numbers with which the question was asked.
     pub draw: usize,
-    /// The number of right answers in a row, up to this one.
+    /// The number of right answers in a row, up to the last one.
     pub rights: u32,
     /// The number of all answers.
     pub times: u32,
-    /// The time of the answer, in seconds since 1970.
+    /// The time of the last answer, in seconds since 1970.
     pub at: u64,
 }
 
@@ -53,7 +53,8 @@ pub struct Answered {
 pub type Answers = BTreeMap<String, Answered>;
 
 impl Answered {
-    /// Returns the answers after another one. The same draw counts once, and a reset forgets all.
+    /// Returns the record after another answer. An answer to the same draw does not count again, and a reset replaces
+    /// the record.
     pub fn then(self, next: Self) -> Self {
         if next.times == 0 {
             return next;
@@ -65,7 +66,8 @@ impl Answered {
         Self { rights, times: self.times.saturating_add(1), ..next }
     }
 
-    /// Returns when the question is due again. A time in the future, from a clock that was wrong, counts as now.
+    /// Returns the time at which the question is due again. If the last answer lies in the future, because a clock was
+    /// wrong, it counts as given now.
     fn due(self, now: u64) -> u64 {
         let days = DAYS[(self.rights as usize).min(DAYS.len() - 1)];
         self.at.min(now) + days * DAY
@@ -90,12 +92,12 @@ pub fn answers(notebook: &NotebookSnapshot, now: u64) -> Answers {
     notebook.cells.iter().filter_map(answered).collect()
 }
 
-/// How a question stands with the learner.
+/// The learner's standing with a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     NotAsked,
     Wrong,
-    /// Right so many times in a row.
+    /// The last answers were right, this many in a row.
     Right(u32),
 }
 
@@ -106,12 +108,12 @@ pub struct Scheduled {
     pub cell: String,
     /// The number of the question among all, from 1.
     pub place: usize,
-    /// The number and the title of the lesson to which it belongs.
+    /// The number and the title of the lesson that the question is about.
     pub lesson: (usize, String),
     pub standing: Standing,
     /// The time at which it is due, in seconds since 1970.
     pub due: u64,
-    /// The draw of its numbers when it is asked next.
+    /// The draw of random numbers for the next time.
     pub draw: usize,
 }
 
@@ -120,12 +122,12 @@ impl Scheduled {
         self.due <= now
     }
 
-    /// Returns the lesson in words.
+    /// Returns the number and the title of the lesson as text.
     pub fn lesson_words(&self) -> String {
         format!("Lesson {}: {}", self.lesson.0, self.lesson.1)
     }
 
-    /// Returns in words how the question stands, and when it is due.
+    /// Returns a text on the learner's standing with the question, and on when it is due.
     pub fn words(&self, now: u64) -> String {
         let standing = match self.standing {
             Standing::NotAsked => "not asked yet".to_owned(),
@@ -148,10 +150,10 @@ impl Scheduled {
 pub struct Review {
     /// The file of the questions; `None` if the course has none.
     pub file: Option<PathBuf>,
-    /// The questions of lessons that the learner has opened, and those that were answered: first those that are due, of
-    /// these first the wrong ones, and then by how long they have been due.
+    /// The questions that were answered, or whose lessons the learner has opened. Those that are due come first, then
+    /// those answered wrongly, then unasked ones whose lessons have wrong predictions, and then those due earliest.
     pub questions: Vec<Scheduled>,
-    /// The time for which this holds, in seconds since 1970.
+    /// The time at which the schedule was made, in seconds since 1970.
     pub now: u64,
 }
 
@@ -177,7 +179,7 @@ impl Review {
         let mut questions: Vec<_> = questions(lesson).enumerate().filter_map(scheduled).collect();
         questions.sort_by_key(|(wrong, question)| {
             let is_right = question.standing != Standing::Wrong;
-            // Of lessons whose questions were never asked, those come first whose own predictions were wrong.
+            // Among questions that were never asked, those come first whose lessons have the most wrong predictions.
             let wrong = if question.standing == Standing::NotAsked { *wrong } else { 0 };
             (!question.is_due(now), is_right, Reverse(wrong), question.due)
         });
@@ -189,8 +191,8 @@ impl Review {
         self.questions.iter().filter(|question| question.is_due(self.now))
     }
 
-    /// Chooses the questions at the beginning of the lesson with this number, from lessons before it: those that are due
-    /// and, if the lesson `is_new` to the learner, others that were never asked.
+    /// Returns the questions for the beginning of the lesson with this number, at most [`AT_BEGINNING`], about lessons
+    /// before it: those that are due and, if the lesson `is_new` to the learner, those that were never asked.
     pub fn at_beginning(&self, number: usize, is_new: bool) -> Vec<Scheduled> {
         let is_asked = |question: &&Scheduled| {
             let is_first = is_new && question.standing == Standing::NotAsked;

@@ -9,31 +9,31 @@ use attune_engine::messages::counted;
 use attune_engine::recording::RecordedText;
 use attune_engine::recording::parts::Part;
 
-/// The line of a recording over the panels.
+/// The check and the shown part of a recording, for the line above the panels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordingModel {
     /// The findings of the check, in one line.
     pub check: String,
-    /// Whether something is not as it should be.
+    /// Whether the check found a fault.
     pub is_wrong: bool,
-    /// All that the check found, line by line, and what is known of the file.
+    /// Everything that the check found, line by line, followed by facts about the file.
     pub lines: Vec<String>,
-    /// The stretch that is shown, of a longer text.
+    /// The part of the text that is shown; `None` if all of it is.
     pub stretch: Option<Stretch>,
 }
 
-/// A part of a text.
+/// A part of a text that is too long to be shown as a whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stretch {
-    /// `Tokens 1 to 128 of 512`
+    /// The range as text, such as `Tokens 1 to 128 of 512`.
     pub words: String,
-    /// The first tokens of the stretches before and behind it; `None` at the ends.
+    /// The first tokens of the parts before and after this one; `None` at the ends of the text.
     pub before: Option<usize>,
     pub behind: Option<usize>,
 }
 
 impl RecordingModel {
-    /// Builds the model; `None` of everything that is no recording.
+    /// Builds the model; `None` if the model is not a recording.
     pub fn of(snapshot: &Snapshot) -> Option<Self> {
         let model = snapshot.model.as_ref()?;
         let (pass, checked) = (model.recorded.as_deref()?, model.checked.as_deref()?);
@@ -57,9 +57,9 @@ impl RecordingModel {
     }
 }
 
-/// Says that the last hidden state is behind the model's final norm, if it is.
+/// Returns a sentence if the last recorded hidden state comes after the model's final norm.
 pub(super) fn behind_final_norm(text: &RecordedText) -> Option<&'static str> {
-    // A text without states of its own is an encoder alone.
+    // A text without states of its own comes from an encoder without a decoder.
     let is_applied =
         if text.states.is_empty() { text.about.source_final_norm_applied } else { text.about.final_norm_applied };
     is_applied.then_some("The last hidden state is behind the model's final norm.")
@@ -68,7 +68,7 @@ pub(super) fn behind_final_norm(text: &RecordedText) -> Option<&'static str> {
 fn said(checked: &CheckedText, faults: &[String], text: &RecordedText) -> String {
     let is_wrong = |attention: &&Arc<CheckedAttention>| !attention.faults.is_empty();
     let wrong = || checked.attentions.iter().filter(is_wrong);
-    // The one that is farthest from its scores, with what to look at.
+    // The attention whose weights differ most from the softmax of its scores is named, with advice on what to check.
     let worst = wrong().max_by(|a, b| a.row.unwrap_or(0.0).total_cmp(&b.row.unwrap_or(0.0)));
     if let Some(attention) = worst {
         let more = wrong().count() - 1;
@@ -86,7 +86,7 @@ fn said(checked: &CheckedText, faults: &[String], text: &RecordedText) -> String
     }
 }
 
-/// Says what was checked of attentions in which no fault was found: the softmax where it could be computed, and the sums.
+/// Describes what was checked if no fault was found: the softmax where it could be computed, and the sums of rows.
 fn without_fault(checked: &CheckedText, text: &RecordedText) -> String {
     let proved = checked.attentions.iter().filter(|attention| attention.row.is_some()).count();
     let all = counted(checked.attentions.len(), "attention");
@@ -102,7 +102,8 @@ fn without_fault(checked: &CheckedText, text: &RecordedText) -> String {
     }
 }
 
-/// Says which rows were summed up. A learned sink takes a share that is not known, so that such rows are not.
+/// Describes the rows whose sums were checked. Those with a learned sink are not, because the share of the sink is
+/// unknown.
 fn sums(text: &RecordedText) -> String {
     let count = text.attentions.len();
     let summed = text.attentions.iter().filter(|attention| attention.part(Part::Sinks).is_none()).count();
@@ -116,7 +117,7 @@ fn sums(text: &RecordedText) -> String {
 }
 
 impl Stretch {
-    /// `None` where the whole text is shown.
+    /// Returns the part of a text that is shown; `None` if all of it is.
     fn of(place: &RecordedPlace) -> Option<Self> {
         let count = place.count(false).max(place.count(true));
         if count <= STRETCH {

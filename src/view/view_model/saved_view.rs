@@ -12,7 +12,7 @@ pub struct SavedView {
     /// The place on the walk through attention; `None` if the points move directly from static to contextual.
     pub walk: Option<SavedWalk>,
     pub query: Option<usize>,
-    /// The head that the learner chose, counted over all layers.
+    /// The head that the learner chose, counted over all blocks.
     pub head: Option<usize>,
     pub is_head_alone: bool,
     pub reading: Reading,
@@ -21,7 +21,7 @@ pub struct SavedView {
     /// The feature of a file's rows that sets the colours of points.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub color_by: Option<Feature>,
-    /// The feature that sets their sizes.
+    /// The feature of a file's rows that determines the sizes of points.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size_by: Option<Feature>,
     pub lit: Vec<String>,
@@ -31,13 +31,13 @@ pub struct SavedView {
     pub layout: Option<PanelLayout>,
     /// Whether the learner has moved a panel.
     pub is_laid_out_by_hand: bool,
-    /// The titles of the panels that cells have opened; `None` if saved before panels could be closed.
+    /// The titles of the panels that cells have opened; `None` in a file from before panels could be closed.
     pub revealed: Option<Vec<String>>,
     pub attention_as_lines: bool,
     pub attention_zoom: usize,
     pub step_as_matrices: bool,
     pub answers: AnswersView,
-    /// The view of the panel *Meaning*; `None` if saved before it was included.
+    /// The view of the panel *Meaning*; `None` in a file from before views were saved.
     pub meaning: Option<MeaningView>,
     /// The camera, if the user has moved it. Saved only in a shared state.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -47,7 +47,7 @@ pub struct SavedView {
     pub stage: Option<(u32, u32)>,
 }
 
-/// The part of the answers that their panel shows.
+/// The view that the panel *Answers* shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AnswersView {
     #[default]
@@ -57,24 +57,24 @@ pub enum AnswersView {
     Words,
 }
 
-/// The subject of a comparison.
+/// The view that the panel *Meaning* shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MeaningView {
     #[default]
     Neighbours,
     Sentences,
-    /// One word in several sentences.
+    /// The occurrences of one word in several sentences.
     Senses,
-    /// Another model on the same sentence.
+    /// The comparison with another model on the same sentence.
     Models,
 }
 
-/// A walk within the layers of a model.
+/// A place on the walk through the layers of a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SavedWalk {
     pub layers: usize,
-    /// The place among the steps, or the number of layers that the points have passed.
+    /// The place among the steps or, if `is_by_layer`, the number of layers that the points have passed.
     pub place: f32,
     pub is_by_layer: bool,
 }
@@ -90,11 +90,11 @@ pub struct SavedCamera {
     pub is_flat: bool,
 }
 
-/// The layout of the panels, as a tree. A saved one can have any content.
+/// The layout of the panels as a tree, which may have any content when it is read from a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum PanelLayout {
-    /// Panels by their titles, and the index of the one in front.
+    /// A group of panels, given by their titles, of which the one with the index `front` is visible.
     Tabs { panels: Vec<String>, front: usize },
-    /// Two parts beside or above one another, with the share of the first.
+    /// A split into two parts, side by side or one above the other; `share` is the size of the first.
     Split { is_beside: bool, share: f32, parts: Box<(PanelLayout, PanelLayout)> },
 }

@@ -14,23 +14,23 @@ use super::{Model, number, quoted, sentence};
 use crate::explain::reader::{EntryReader, part_index};
 use crate::explain::walk::Focus;
 
-/// A score, split, with the names of its parts.
+/// The split of an attention score into pairs, with the names of its parts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScoreModel {
     pub at: ShownScore,
-    /// Names the head, the query and the key, with the score and the weight.
+    /// The title: the head, the query and the key, with the score and the weight.
     pub title: String,
-    /// Sentences on what else is done to the score.
+    /// Sentences on how the sum becomes the score that the softmax reads; empty if the sum is the score.
     pub then: Vec<String>,
-    /// The largest pairs, by what is above their mean.
+    /// The pairs whose values differ most from their mean over the keys.
     pub pairs: Vec<PairRow>,
-    /// All other pairs, and how many they are.
+    /// The number of all other pairs, and their sum.
     pub others: (usize, PairNumbers),
     pub whole: PairNumbers,
-    /// The entry of the score, if nothing is done to the sum.
+    /// The entry of the score; `None` if the sum is changed before the softmax.
     pub entry: Option<Entry>,
-    /// The largest parts of the query and of the key, each over all parts of the other side; empty where a head's output is
-    /// not a sum over words.
+    /// The largest parts of the query and of the key, each multiplied by the whole other side; empty if a head's output
+    /// is not a sum over words.
     pub query_parts: Vec<PartRow>,
     pub key_parts: Vec<PartRow>,
     /// The query and the key as arrows, and the factor of their product.
@@ -38,10 +38,10 @@ pub struct ScoreModel {
     pub scale: f64,
 }
 
-/// The numbers of a pair, or of some together.
+/// The numbers of a pair, or their sums over several pairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PairNumbers {
-    /// Minus the mean over all keys that the query sees.
+    /// The value minus its mean over all keys that the query sees.
     pub relative: f64,
     pub value: f64,
 }
@@ -68,7 +68,7 @@ pub struct PartRow {
     pub value: f64,
 }
 
-/// Pairs and parts that are listed.
+/// The number of pairs, and of parts, that are listed.
 const LISTED: usize = 12;
 
 /// The split of a score, or the reason why there is none, in words.
@@ -81,7 +81,7 @@ impl Model for Result<ScoreModel, String> {
 }
 
 impl ScoreModel {
-    /// The most multiplications that fit into a frame.
+    /// The largest number of multiplications that fit into a frame.
     const QUICK: usize = 8_000_000;
 
     /// Returns whether the split of a score of a head takes less than a frame.
@@ -89,10 +89,8 @@ impl ScoreModel {
         split_work(snapshot, head) <= Self::QUICK
     }
 
-    /// Splits a score; `None` until there is a model.
-    ///
-    /// # Errors
-    /// In words for the learner, if the score cannot be split.
+    /// Splits a score; `None` until there is a model. # Errors If the score cannot be split; the reason is in words for
+    /// the learner.
     pub fn of(snapshot: &Snapshot, at: ShownScore) -> Option<Result<Self, String>> {
         let shown = match split_of(snapshot, at)? {
             Ok(shown) => shown,
@@ -158,7 +156,7 @@ fn sum(split: &SplitScore) -> PairNumbers {
     PairNumbers { relative: sum(&split.relative), value: sum(&split.pairs) }
 }
 
-/// Returns the places of a table's entries, the largest entries first.
+/// Returns the rows and columns of a table's entries, those of the largest magnitude first.
 fn largest(table: &Matrix<f64>) -> Vec<(usize, usize)> {
     let mut places: Vec<(usize, usize)> =
         (0..table.rows()).flat_map(|a| (0..table.cols()).map(move |c| (a, c))).collect();
@@ -217,7 +215,8 @@ impl PartNames<'_> {
         self.of(source, word, self.at.key)
     }
 
-    /// Names what a source put into the vector at a place; of a head, perhaps from one word.
+    /// Returns the name of what a source put into the vector of a token; `word` is the attended word, if a head's
+    /// output is split into words.
     fn of(&self, source: Source, word: Option<usize>, place: usize) -> PartName {
         let from = word.map_or_else(String::new, |word| format!(" from {}", quoted(&self.token(word))));
         let own = match source {
@@ -227,7 +226,8 @@ impl PartNames<'_> {
         PartName { label: format!("{}{own}", source_name(source)), entry: self.entry(source, word, place) }
     }
 
-    /// Returns the entry of what a source added at a place: its length, or the first of its numbers.
+    /// Returns the entry of what a source added to a token: that of its length or, for static vectors and positions,
+    /// that of the first number; `None` for biases.
     fn entry(&self, source: Source, word: Option<usize>, place: usize) -> Option<Entry> {
         Some(match source {
             Source::Word => self.reader.static_entry(self.reader.sentence.tokens.get(place)?.word?, 0),
@@ -247,8 +247,8 @@ impl PartNames<'_> {
     }
 }
 
-/// Returns the score that is explained before one is chosen: of the last layer's heads at the word that is followed, the
-/// largest weight on another word that is not the first.
+/// Returns the score that is explained by default: the one with the largest weight for the followed word in the last
+/// layer's heads. The word itself and the first word are left out as keys, if there are enough others.
 pub fn score_by_default(snapshot: &Snapshot, query: usize) -> Option<Focus> {
     let model = snapshot.model.as_ref()?;
     let blocks = &model.sentence.activations.blocks;

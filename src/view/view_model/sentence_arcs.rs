@@ -21,18 +21,18 @@ pub struct SentenceArcs {
     pub words: Vec<ArcWord>,
     /// The words of its source; empty if there is none.
     pub source: Vec<ArcWord>,
-    /// The layers in the order of computation; none if each word sees only itself.
+    /// The layers in the order of computation; empty if each word attends only to itself.
     pub layers: Vec<ArcLayer>,
-    /// The length of each word's move.
+    /// The distance that each word moves through all layers.
     pub lengths: Vec<f32>,
     pub sinks: Sinks,
     /// Whether a word of the sentence consists of several pieces.
     pub has_pieces: bool,
-    /// The pieces of each word, if words are shown; otherwise each piece is a word.
+    /// The pieces of each word, if whole words are shown; `None` if pieces are.
     pub folded: Option<Arc<Words>>,
-    /// A text on the mask, for the beginning of a sentence.
+    /// The subject of a sentence about hidden words, such as `The mask`.
     pub hides: &'static str,
-    /// A measure of which word mattered, in the place of the weights.
+    /// A measure of which word mattered, which the arcs show instead of the weights.
     pub measured: Option<MeasuredWords>,
 }
 
@@ -42,19 +42,19 @@ pub struct MeasuredWords {
     /// The name of the measure.
     pub title: String,
     pub place: usize,
-    /// By position: the share of the largest, and the number itself.
+    /// The magnitude for each position relative to the largest one, and the values themselves.
     pub shares: Vec<f32>,
     pub values: Vec<f64>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArcWord {
-    /// `apple`, or `apple₂` if the sentence has it more than once.
+    /// The label, such as `apple`, or `apple₂` if the sentence has the word more than once.
     pub label: String,
     pub text: String,
-    /// The index of its group among the lesson's.
+    /// The index of the word's group among the lesson's groups.
     pub group: Option<usize>,
-    /// Whether the first piece of its word stands for this piece, which then is not shown.
+    /// Whether this piece is not shown, because the first piece of its word stands for the whole word.
     pub is_part: bool,
 }
 
@@ -67,7 +67,7 @@ impl MeasuredWords {
 /// The heads of one block, which all have the same queries and keys.
 #[derive(Clone, Debug)]
 pub struct ArcLayer {
-    /// `Layer 2` or `Cross-attention`; empty if there is only one.
+    /// The title, such as `Layer 2` or `Cross-attention`; empty if there is only one layer.
     pub title: String,
     pub queries: Side,
     pub keys: Side,
@@ -78,14 +78,14 @@ pub struct ArcLayer {
 pub struct ArcHead {
     /// The index of the head, counted over all blocks.
     pub head: usize,
-    /// `Head 1`, with the layer if there are several.
+    /// The title, such as `Head 1`, with the layer if there are several.
     pub title: String,
     pub is_enabled: bool,
-    /// Its numbers, for the words in the order in which they are shown.
+    /// The head's numbers, for the words in the order in which they are shown.
     pub cells: HeadCells,
 }
 
-/// A word by its line and its position.
+/// A word, given by its line (the source or the sentence) and its position there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WordAt {
     pub side: Side,
@@ -101,19 +101,19 @@ impl WordAt {
         Self { side: Side::Source, position }
     }
 
-    /// Returns the position in the sentence on the stage.
+    /// Returns the position of a word in the sentence on the stage; `None` for a word of the source.
     pub fn token(self) -> Option<usize> {
         (self.side == Side::Sentence).then_some(self.position)
     }
 }
 
-/// Which weights of a word are shown.
+/// The direction in which the weights of a word are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Direction {
-    /// Its weights as a query: a row.
+    /// The word as a query: its row of weights.
     #[default]
     LooksAt,
-    /// Its weights as a key: a column.
+    /// The word as a key: its column of weights.
     SeenBy,
 }
 
@@ -151,14 +151,14 @@ pub struct WeightArc {
     pub own: usize,
     pub from: WordAt,
     pub to: WordAt,
-    /// The weight that the width shows, or the length as a share of the longest one shown.
+    /// The weight, which the width of the arc shows; if lengths are shown, the length relative to the longest one.
     pub weight: f32,
     /// The length of the contribution, if lengths are shown.
     pub added: Option<f32>,
     pub is_enabled: bool,
 }
 
-/// The number of a word below the drawn arcs.
+/// The number that is written at a word.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WordNumber {
     pub at: WordAt,
@@ -167,7 +167,7 @@ pub struct WordNumber {
     pub own: Option<usize>,
 }
 
-/// Which arcs are shown.
+/// The choice of the arcs that are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShownArcs {
     /// The word whose weights are shown.
@@ -185,8 +185,8 @@ impl SentenceArcs {
         Self::between(space, model, None)
     }
 
-    /// Returns the arcs between words, for a sentence in which a word has several pieces. Each word is at the position
-    /// of its first piece, and the other pieces are not shown.
+    /// Returns the arcs between whole words; `None` if there is no model, or if every word is a single piece. Each word
+    /// is at the position of its first piece, and the other pieces are not shown.
     pub fn by_words(snapshot: &Snapshot) -> Option<Self> {
         let (space, model) = (snapshot.space.as_ref()?, snapshot.model.as_ref()?);
         let words = Arc::new(Words::of(&model.sentence)?);
@@ -206,7 +206,7 @@ impl SentenceArcs {
         let labels = HeadLabels::of(model);
         let sinks = Sinks::of(model, &labels);
         let layers = layers(model, &labels, &sinks, folded.as_ref());
-        // Without attention between words, there is nothing to draw or to describe.
+        // If no word attends to another, there is nothing to draw or to describe.
         let is_alone = layers
             .iter()
             .all(|layer| layer.queries == layer.keys && layer.heads.iter().all(|head| head.cells.is_diagonal()));
@@ -223,13 +223,13 @@ impl SentenceArcs {
         })
     }
 
-    /// Returns the rows or columns of a head's numbers, each with the position of its word.
+    /// Returns the index of each shown word in a head's numbers, with the position of the word.
     fn placed_words(&self, side: Side) -> impl Iterator<Item = (usize, usize)> {
         let words = self.line(side).iter().enumerate().filter(|(_, word)| !word.is_part);
         words.map(|(position, _)| position).enumerate()
     }
 
-    /// Returns the row or the column of a word.
+    /// Returns the index of a word in a head's numbers; `None` if the word is not shown.
     fn row_of(&self, side: Side, position: usize) -> Option<usize> {
         self.placed_words(side).find(|(_, placed)| *placed == position).map(|(row, _)| row)
     }
@@ -245,20 +245,20 @@ impl SentenceArcs {
         self.line(at.side).get(at.position)
     }
 
-    /// Returns the word at its shown position: a piece is at that of the first piece of its word.
+    /// Returns the position at which a word is shown: a piece is shown at the first piece of its word.
     pub fn placed(&self, at: WordAt) -> WordAt {
         let line = self.line(at.side).get(..=at.position).unwrap_or_default();
         WordAt { position: line.iter().rposition(|word| !word.is_part).unwrap_or(at.position), ..at }
     }
 
-    /// Returns the pair at its words' shown positions; `None` for a head without arcs.
+    /// Returns a pair at the positions at which its words are shown; `None` for a head without arcs.
     pub fn placed_pair(&self, Pair { head, query, key }: Pair) -> Option<Pair> {
         let layer = &self.layers[self.layer_of(head)?];
         let place = |side, position| self.placed(WordAt { side, position }).position;
         Some(Pair { head, query: place(layer.queries, query), key: place(layer.keys, key) })
     }
 
-    /// Returns the entry by which an arc's provenance is opened; `None` if it combines several pieces.
+    /// Returns the entry that explains an arc; `None` if the arc combines several pieces or shows a measure.
     pub fn entry(&self, arc: &WeightArc) -> Option<Entry> {
         let is_of_one = |words: &Words, position: usize| {
             words.pieces.iter().all(|pieces| pieces.start != position || pieces.len() == 1)
@@ -274,7 +274,7 @@ impl SentenceArcs {
         self.word(at).map_or("", |word| &word.label)
     }
 
-    /// Returns the layer of a head that is counted over all blocks.
+    /// Returns the layer of a head, which is counted over all blocks; `None` if the head has no arcs.
     pub fn layer_of(&self, head: usize) -> Option<usize> {
         self.layers.iter().position(|layer| layer.heads.iter().any(|one| one.head == head))
     }
@@ -291,8 +291,8 @@ impl SentenceArcs {
         Direction::ALL.into_iter().filter(|direction| layer.line_of(*direction) == word.side).collect()
     }
 
-    /// Returns the shown layer, the word's row or column in it, and the line of the other words; `None` if the word has
-    /// no weights in this direction.
+    /// Returns the shown layer, the index of the word in the numbers of its heads, and the line of the other words;
+    /// `None` if the word has no weights in this direction.
     fn chosen(&self, shown: &ShownArcs) -> Option<(&ArcLayer, usize, Side)> {
         let layer = self.layers.get(shown.layer).filter(|layer| layer.line_of(shown.direction) == shown.word.side)?;
         let mine = self.row_of(shown.word.side, shown.word.position)?;
@@ -323,7 +323,7 @@ impl SentenceArcs {
         wanted.filter_map(arc).collect()
     }
 
-    /// Returns the shown weights, head by head in the order of the words.
+    /// Returns the arcs of the shown weights, head by head in the order of the words.
     pub fn arcs(&self, shown: &ShownArcs) -> Vec<WeightArc> {
         if let Some(measured) = &self.measured {
             return self.measured_arcs(measured, shown);
@@ -367,9 +367,8 @@ impl SentenceArcs {
         self.arcs(shown).into_iter().filter(|arc| arc.is_enabled).collect()
     }
 
-    /// Returns the numbers of the words at the other ends of the drawn arcs, the largest first: the weights of one
-    /// head, or the means over several heads, which also sum to 100 %. Lengths of several heads have no such mean, and
-    /// get no number.
+    /// Returns the numbers at the other ends of the drawn arcs, the largest first: the weights of one head, or their
+    /// means over several heads. Lengths of several heads have no such mean, and get no number.
     pub fn numbers(&self, shown: &ShownArcs) -> Vec<WordNumber> {
         /// The least number that is shown; smaller ones would be too close together to read.
         const LEAST: f32 = 0.095;
@@ -408,7 +407,7 @@ impl SentenceArcs {
         format!("{from} {verb} {target}: {}{}", arc.number(), self.in_head(arc))
     }
 
-    /// Returns ` (head 2)` if the layer has several heads.
+    /// Returns ` (head 2)` if the layer has several heads, and whether the head is switched off.
     fn in_head(&self, arc: &WeightArc) -> String {
         let layer = self.layer_of(arc.pair.head).map(|layer| &self.layers[layer]);
         match layer.filter(|layer| layer.heads.len() > 1) {
@@ -419,9 +418,9 @@ impl SentenceArcs {
         }
     }
 
-    /// Describes the largest weights, one a line, the largest first.
+    /// Returns the largest weights as lines of text, the largest first, and a line on hidden words.
     pub fn card(&self, shown: &ShownArcs) -> Vec<String> {
-        /// The largest number of lines; the map shows all weights.
+        /// The largest number of weights that are listed; the map shows all of them.
         const LINES: usize = 4;
         let mut arcs = self.arcs(shown);
         arcs.sort_by(|a, b| b.weight.total_cmp(&a.weight));
@@ -449,7 +448,8 @@ impl SentenceArcs {
         self.placed_words(others).filter(|(other, _)| is_hidden(*other)).count()
     }
 
-    /// Summarizes the shown weights in a line: `apple₁ looks most at launched, 38 %`; for several heads, each.
+    /// Summarizes the shown weights in a line, such as `apple₁ looks most at launched, 38 %`; with several heads, the
+    /// largest weight of each.
     pub fn summary(&self, shown: &ShownArcs) -> String {
         let most = self.most(shown);
         if let Some(measured) = &self.measured {
@@ -500,7 +500,7 @@ impl SentenceArcs {
 }
 
 impl WeightArc {
-    /// Returns the weight as text, or the length of the contribution.
+    /// Returns the weight as a percentage, or the length of the contribution if lengths are shown.
     pub fn number(&self) -> String {
         self.added.map_or_else(|| percent(self.weight), |length| format!("{length:.2}"))
     }

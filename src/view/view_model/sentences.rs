@@ -17,7 +17,7 @@ pub const CHARS_MAX: usize = 2000;
 pub const WORDS_TOLD: usize = 96;
 /// The number of similar words that are offered for an unknown one.
 const SPELLINGS: usize = 3;
-/// The largest number of faulty words for which others are offered at once.
+/// The largest number of unknown words for which others are offered at once.
 pub const OFFERED: usize = 4;
 
 #[derive(Clone, Debug)]
@@ -27,22 +27,23 @@ pub struct SentencesModel {
     pub sentences: Vec<String>,
     /// The sentence on the stage, as text.
     pub shown: String,
-    /// The index of that sentence among the lesson's, if it is one of them.
+    /// The index of the shown sentence among the lesson's; `None` if it is not one of them.
     pub selected: Option<usize>,
     /// The second sentence of a comparison.
     pub second: Option<String>,
-    /// Whether the texts are those of a recording, which can be chosen and not written.
+    /// Whether the sentences are the texts of a recording, which can be chosen but not edited.
     pub is_recorded: bool,
-    /// The index of a sentence suggested for comparison: the lesson's one that shares the longest word.
+    /// The index of the sentence that is suggested for comparison: the lesson's sentence that has the longest word in
+    /// common with the shown one.
     pub suggestion: Option<usize>,
 }
 
-/// The words and limits of a model.
+/// The words that a model knows, and the largest number of them that it reads.
 #[derive(Debug)]
 pub struct Lexicon {
     space: Arc<StaticSpace>,
     most_words: usize,
-    /// The lesson of a pretrained model, which can read any text.
+    /// The lesson of a pretrained model, whose tokenizer can read any text; `None` for any other model.
     pretrained: Option<Arc<Lesson>>,
 }
 
@@ -55,7 +56,7 @@ pub struct SentenceReading {
     pub count: usize,
     /// The largest number of words that the model can read.
     pub most_words: usize,
-    /// Whether a tokenizer reads the text, for which case and punctuation may matter.
+    /// Whether a tokenizer reads the text. Case and punctuation may then matter.
     pub in_pieces: bool,
     /// The reason why the sentence cannot be shown; `None` if it can.
     pub fault: Option<SentenceFault>,
@@ -68,7 +69,7 @@ pub struct ReadWord {
     /// The word as it is read, in lower case.
     pub text: String,
     pub kind: WordKind,
-    /// For an unknown word without similar ones, the words that share the most letters with it.
+    /// The known words that have the most letters in common with an unknown word; empty if similar words were found.
     pub others: Vec<String>,
 }
 
@@ -80,14 +81,14 @@ pub enum WordKind {
     Unfinished(Vec<String>),
     /// An unknown word, with the words most similar to it.
     Unknown(Vec<String>),
-    /// A known word beyond the model's limit.
+    /// A known word after the last one that the model can read.
     TooMany,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct SentenceFault {
     pub words: String,
-    /// Whether the text is only unfinished.
+    /// Whether the text may become correct as typing goes on.
     pub is_early: bool,
 }
 
@@ -119,14 +120,13 @@ impl SentencesModel {
         })
     }
 
-    /// Returns the initial text of a comparison: the suggested sentence, or the sentence itself if there is no
-    /// suggestion.
+    /// Returns the text with which a comparison begins: the suggested sentence, or the shown one if none is suggested.
     pub fn first_second(&self) -> String {
         self.suggestion.map_or(&self.shown, |index| &self.sentences[index]).clone()
     }
 }
 
-/// Returns a sentence as it is chosen; a text of a recording by its title, which is never a part of it.
+/// Returns the text under which a sentence can be chosen. For a text of a recording, this is its title.
 fn title(model: &ModelSnapshot, sentence: &SentenceSnapshot) -> String {
     let recorded = model.recorded.as_ref().zip(sentence.index);
     recorded.map_or_else(|| sentence.written(), |(pass, text)| pass.place.model.title(text))
@@ -154,7 +154,7 @@ impl Lexicon {
     }
 
     /// Returns the rows in which words similar to an unknown one are searched during typing. In a very large
-    /// vocabulary, only those with its first letter are.
+    /// vocabulary, these are only the words with the same first letter.
     fn looked_through(&self, word: &str) -> impl Iterator<Item = usize> {
         /// The largest number of words that can be searched within a frame.
         const MANY: usize = 60_000;
@@ -163,7 +163,7 @@ impl Lexicon {
         self.space.beginning(&first).iter().copied()
     }
 
-    /// Returns the words that share the most letters with a word, measured by pairs of adjacent letters.
+    /// Returns the known words that have the most pairs of adjacent letters in common with a word.
     fn like(&self, word: &str) -> Vec<String> {
         /// The number of initial letters of a long word that are compared.
         const LETTERS: usize = 24;
@@ -176,7 +176,7 @@ impl Lexicon {
             let own = pairs(&self.space.vocabulary[*row]);
             let count = own.iter().filter(|pair| wanted.contains(pair)).count();
             let begins_alike = self.space.vocabulary[*row].chars().next() == word.chars().next();
-            // Twice the number of common pairs, as thousandths of all pairs in both words.
+            // The rank is twice the number of common pairs, in thousandths of the number of pairs in both words.
             (2000 * count / (own.len() + wanted.len()).max(1), begins_alike)
         };
         let mut rows: Vec<(_, usize)> = self.looked_through(word).map(|row| (shared(&row), row)).collect();
@@ -208,7 +208,7 @@ impl Lexicon {
         SentenceReading { words, count, most_words, in_pieces: false, fault }
     }
 
-    /// Reads a text as a pretrained model does, with each word in its pieces.
+    /// Reads a text as a pretrained model does, and finds the pieces of each word.
     fn read_pieces(&self, text: &str, lesson: &Lesson) -> SentenceReading {
         let most_words = self.most_words;
         let sentence = match Sentence::read(text, lesson, &self.space.vocabulary) {
@@ -287,7 +287,7 @@ pub fn shortened(word: &str) -> String {
 }
 
 impl SentenceReading {
-    /// Returns the first faulty word and the nearest replacement; `None` if no word is near enough.
+    /// Returns the index of the first unknown word and the best replacement; `None` if there is none.
     pub fn suggestion(&self) -> Option<(usize, &str)> {
         let word = self.first_fault()?;
         match &self.words[word].kind {
@@ -296,8 +296,8 @@ impl SentenceReading {
         }
     }
 
-    /// Returns a text without faults in the form in which it is saved: as the lesson's words, or as written if a
-    /// tokenizer reads it.
+    /// Returns a text without faults in the form in which it is saved: the lesson's words with single spaces, or the
+    /// text as written if a tokenizer reads it.
     pub fn sentence(&self, text: &str) -> String {
         if self.in_pieces || self.count > self.words.len() {
             return text.trim().to_owned();
@@ -305,7 +305,7 @@ impl SentenceReading {
         self.words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")
     }
 
-    /// Returns the first faulty word.
+    /// Returns the index of the first unknown or unfinished word; `None` if there is none.
     pub fn first_fault(&self) -> Option<usize> {
         self.words.iter().position(|word| matches!(word.kind, WordKind::Unknown(_) | WordKind::Unfinished(_)))
     }
@@ -314,7 +314,7 @@ impl SentenceReading {
     pub fn without(&self, text: &str, word: usize) -> String {
         let at = self.words[word].at.clone();
         let (before, after) = (&text[..at.start], &text[at.end..]);
-        // One of the two spaces around the word is removed with it.
+        // If there are spaces on both sides of the word, one of them is removed too.
         match before.strip_suffix(' ') {
             Some(before) if after.is_empty() || after.starts_with(' ') => format!("{before}{after}"),
             _ => format!("{before}{}", after.strip_prefix(' ').unwrap_or(after)),

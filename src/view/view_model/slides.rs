@@ -17,7 +17,7 @@ use crate::explain::walk::Step;
 
 /// The number of characters that fit on a slide in large type.
 const ROOM: usize = 300;
-/// The space of a formula, a picture, a line of code or a row of a table, in characters.
+/// The space that a formula, a picture or a row of a table takes, and the space of a line of code, both in characters.
 const FIGURE: usize = 70;
 const LINE: usize = 30;
 /// The largest number of layers whose steps are slides. In a deeper model, each layer is one slide, because steps would
@@ -36,7 +36,7 @@ pub struct Slide {
     /// The section of the text, the kind of a task, or the name of a step.
     pub title: String,
     pub shows: SlideContent,
-    /// The stage cell whose picture is shown: the last one up to this slide.
+    /// The stage cell whose picture is shown: the last one before this slide, or the slide's own.
     pub stage: Option<CellId>,
 }
 
@@ -65,11 +65,12 @@ pub enum Stop {
         layer: usize,
         step: Step,
     },
-    /// The place after a layer, without its steps.
+    /// The place after a whole layer.
     Layer(usize),
 }
 
-/// Returns the number of layers for the walk; 0 before there is a model, and if no word attends to another.
+/// Returns the number of layers through which the walk goes; 0 before there is a model, and if no word attends to
+/// another.
 fn layers(snapshot: &Snapshot) -> usize {
     let looks = AttentionMaps::of(snapshot).is_some_and(|attention| !attention.is_each_word_alone());
     let layers = snapshot.model.as_ref().map_or(0, |model| model.sentence.activations.blocks.len());
@@ -83,7 +84,8 @@ impl SlidesModel {
         Self(slides(cells, layers(snapshot)))
     }
 
-    /// Returns the first cell with a slide, starting at `cell`, or else from the beginning.
+    /// Returns the first cell that has a slide, beginning with `cell`, or else the first one of all; `None` if there
+    /// are no slides.
     pub fn first_from(&self, snapshot: &Snapshot, cell: Option<&str>) -> Option<CellId> {
         let cells = &snapshot.notebook.cells;
         let begin = cells.iter().position(|shown| Some(&*shown.cell.id) == cell).unwrap_or(0);
@@ -92,14 +94,15 @@ impl SlidesModel {
         from_there.or(self.0.first().map(|slide| &slide.cell)).cloned()
     }
 
-    /// Returns the index of a slide. For a part that no longer exists, it is that of the cell's last slide.
+    /// Returns the index of a slide, given its cell and its part; for a part that no longer exists, that of the cell's
+    /// last slide.
     pub fn index(&self, cell: &str, part: usize) -> Option<usize> {
         self.0.iter().rposition(|slide| *slide.cell == *cell && slide.part <= part)
     }
 }
 
-/// Returns the slides of cells with their texts. The walk is shown once, through this number of layers: at the first
-/// stage cell that rests at the contextual points, in preference to one that plays.
+/// Returns the slides of cells, which are given with their texts. The walk through `layers` layers is shown once: at
+/// the first stage cell that rests at the contextual points or, if there is none, at one that plays to them.
 pub fn slides<'a>(
     cells: impl Iterator<Item = (&'a CellId, &'a CellKind, &'a str)> + Clone,
     layers: usize,
@@ -147,7 +150,7 @@ pub fn slides<'a>(
 #[derive(Default)]
 struct Talk {
     slides: Vec<Slide>,
-    /// The last heading.
+    /// The text of the last heading.
     section: String,
     stage: Option<CellId>,
 }
@@ -190,16 +193,16 @@ impl Talk {
 /// A paragraph, a list item, or another block of a text.
 struct Block {
     range: Range<usize>,
-    /// The space that it needs, in characters.
+    /// The space that the block needs, in characters.
     room: usize,
-    /// The words, if it is a heading.
+    /// The text of the heading, if the block is one.
     heading: Option<String>,
     /// The ends of sentences, and the space used up to each.
     ends: Vec<(usize, usize)>,
 }
 
-/// Splits a text into parts for one slide each, with the heading that begins there, if there is one. A part ends with a
-/// block or, if a block is too long, with a sentence.
+/// Splits a text into a part for each slide, each with the heading that begins there, if there is one. A part ends with
+/// a block or, within a block that is too long, with a sentence.
 fn parts(markdown: &str) -> Vec<(Option<String>, String)> {
     let mut parts: Vec<(Option<String>, Range<usize>, usize)> = Vec::new();
     let (mut heading, mut is_under_heading) = (None, true);
@@ -210,7 +213,7 @@ fn parts(markdown: &str) -> Vec<(Option<String>, String)> {
         }
         for (piece, room) in pieces(&block) {
             let last = parts.last_mut().filter(|_| !is_under_heading);
-            // A block after a colon stays with the one before it.
+            // A block that follows a colon stays on the same slide if possible.
             let leads = last.as_ref().is_some_and(|(_, part, _)| markdown[part.clone()].trim_end().ends_with(':'));
             let most = if leads { ROOM + ROOM / 2 } else { ROOM };
             match last.filter(|(.., taken)| taken + room <= most) {
@@ -225,14 +228,15 @@ fn parts(markdown: &str) -> Vec<(Option<String>, String)> {
     parts.into_iter().map(|(heading, part, _)| (heading, markdown[part].trim().to_owned())).collect()
 }
 
-/// Returns a block as a whole, or split into parts of similar length if it is too long.
+/// Returns a block as a whole or, if it is too long, in parts of similar length that end with sentences; each with the
+/// space that it needs.
 fn pieces(block: &Block) -> Vec<(Range<usize>, usize)> {
     let about = block.room / block.room.div_ceil(ROOM).max(1);
     let mut pieces = Vec::new();
     let (mut start, mut before) = (block.range.start, 0);
     for (index, (end, taken)) in block.ends.iter().enumerate() {
         let next = block.ends.get(index + 1).map_or(block.room, |(_, taken)| *taken);
-        // Ends the part here if the next sentence would make its length differ more from the intended one.
+        // The part ends here if adding the next sentence would bring its length no closer to the intended one.
         if block.room > ROOM && (next - before).abs_diff(about) > (taken - before).abs_diff(about) {
             pieces.push((start..*end, taken - before));
             (start, before) = (*end, *taken);

@@ -13,14 +13,14 @@ use attune_engine::vectors::{Vectors, are_row_numbers, no_words};
 
 use super::stage::{SecondKind, StageModel, TokenPoint};
 
-/// The other file, as shown on the stage and in the panel.
+/// The comparison of the file on the stage with another file of vectors.
 #[derive(Debug)]
 pub struct TwoSpaces {
     /// The names of the file on the stage and of the other one.
     pub names: [String; 2],
     /// The number of shared words.
     pub shared: usize,
-    /// Their mean cosine after the rotation.
+    /// The mean cosine of the shared words after the rotation.
     pub mean_cosine: f64,
     /// The words that moved most, the farthest first.
     pub most: Vec<MovedWord>,
@@ -31,7 +31,7 @@ pub struct TwoSpaces {
     other: Vectors,
     /// The rotation from the other space into the one on the stage.
     turn: Turn,
-    /// The factor by which its vectors are scaled.
+    /// The factor by which the other file's vectors are scaled.
     scale: f64,
 }
 
@@ -39,14 +39,14 @@ pub struct TwoSpaces {
 #[derive(Clone, Debug, PartialEq)]
 pub struct MovedWord {
     pub word: String,
-    /// Its row on the stage and in the other file.
+    /// The rows of the word on the stage and in the other file.
     pub rows: [usize; 2],
-    /// The cosine of its rotated vector and its vector on the stage.
+    /// The cosine between the word's rotated vector and its vector on the stage.
     pub cosine: f64,
 }
 
 impl TwoSpaces {
-    /// The number of words in each list.
+    /// The largest number of words in each list.
     pub const LISTED: usize = 30;
 
     /// Rotates the other file onto a space.
@@ -92,7 +92,8 @@ impl TwoSpaces {
         Arc::ptr_eq(&self.onto, &space.vectors)
     }
 
-    /// Returns the words that the stage shows in both spaces: those of the lists, and then those of the sentence.
+    /// Returns the rows of the words that the stage shows in both spaces: those of the lists, and then those of the
+    /// sentence.
     fn shown(&self, stage: &StageModel) -> Vec<[usize; 2]> {
         let of_sentence = stage.tokens.iter().filter_map(|token| Some([token.word?, self.other.row_of(&token.text)?]));
         self.most.iter().chain(&self.least).map(|word| word.rows).chain(of_sentence).collect()
@@ -108,7 +109,7 @@ impl TwoSpaces {
 }
 
 impl StageModel {
-    /// Replaces the sentence on the stage by words that move from this space to the other one.
+    /// Returns the stage with words that move from this space to the other one instead of the sentence.
     #[must_use]
     pub fn of_spaces(self, spaces: &TwoSpaces, space: &StaticSpace) -> Self {
         let shown = spaces.shown(&self);

@@ -20,25 +20,25 @@ use attune_engine::numerics::projection::AXES;
 use super::axes::{StageShares, about, is_of_states, names, short};
 use super::gauge::GaugeModel;
 
-/// Everything that the 3D view draws.
+/// The data that the 3D view draws.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StageModel {
     /// The vocabulary, at its static positions.
     pub words: WordTable,
-    /// The words of the vocabulary that are in the sentence. Each one's static point is the ghost of a moving point.
+    /// The rows of the words in the sentences. A word's static point is the ghost of a moving point.
     pub in_sentence: BTreeSet<usize>,
     /// The tokens of the current sentence, which move from static to contextual.
     pub tokens: Vec<TokenPoint>,
-    /// The words of the source, if there is one: in the same space and the same basis.
+    /// The words of the source, in the same space and on the same axes; empty if there is none.
     pub source: Vec<SourceWord>,
-    /// Points beside the sentence, or instead of it: see [`SecondKind`].
+    /// Points that are shown beside the sentence, or instead of it, depending on [`SecondKind`].
     pub second: Vec<TokenPoint>,
     pub second_kind: SecondKind,
     /// The words in both sentences, the least similar after attention first.
     pub shared: Vec<PairedWord>,
     /// The names of the lesson's groups, in the order of their colours.
     pub groups: Vec<String>,
-    /// The ends of the axis with a meaning, which have the first colours of groups; none for a lesson with a table.
+    /// The ends of the axis with a meaning, which take the first colours of groups; empty if there is no such axis.
     pub ends: Vec<StageEnd>,
     /// The labels of the axes: three, or as many as the vectors have dimensions.
     pub axes: Vec<AxisLabel>,
@@ -48,12 +48,12 @@ pub struct StageModel {
     pub about: String,
     /// Whether the axes are the vectors' own dimensions, without a projection.
     pub is_whole: bool,
-    /// Words and tokens at their positions before the lesson was trained again, each picture at its own scale.
+    /// Words and tokens at their points before the lesson was trained again, scaled to the current picture.
     pub ghosts: Vec<GhostPoint>,
     /// Whether each word is one point, in the middle of its pieces.
     pub is_of_words: bool,
-    /// Whether words outside of the sentence are shown only on request, because they are the table of a pretrained
-    /// model.
+    /// Whether words outside of the sentence are shown only on request, because the table of a pretrained model has too
+    /// many of them.
     pub hides_table: bool,
     /// Whether the points start at recorded hidden states and not at a table of words.
     pub is_recorded: bool,
@@ -85,7 +85,7 @@ impl StageEnd {
     }
 }
 
-/// A word of the source, with its places before and after a layer, or all of its layers.
+/// A word of the source, with its points at the beginning and at the end of a move.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SourceWord {
     pub label: String,
@@ -94,7 +94,8 @@ pub struct SourceWord {
     pub to: [f32; 3],
 }
 
-/// Returns the words of the source on their way from one of their stops to another; they stay at the last one.
+/// Returns the words of the source with their points at two stops; empty if there is no source. After the last stop,
+/// the words do not move.
 pub fn source_words(space: &StaticSpace, sentence: &SentenceSnapshot, [from, to]: [usize; 2]) -> Vec<SourceWord> {
     let (Some(tokens), Some(last)) = (&sentence.source, sentence.source_points.len().checked_sub(1)) else {
         return Vec::new();
@@ -109,19 +110,20 @@ pub fn source_words(space: &StaticSpace, sentence: &SentenceSnapshot, [from, to]
     tokens.iter().zip(token_labels(tokens)).enumerate().map(word).collect()
 }
 
-/// The meaning of the points that do not belong to the sentence.
+/// The kind of the points that do not belong to the sentence.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum SecondKind {
     /// The second sentence of a comparison.
     #[default]
     Sentence,
-    /// This word in several sentences, instead of both sentences.
+    /// The occurrences of this word in several sentences, instead of both sentences.
     Senses(String),
     /// Words that move to another space, instead of the sentence.
     Spaces,
 }
 
-/// A position that a token should reach. Minus the gradient of the loss, half the squared distance, points to it.
+/// A point that a token should reach. The loss is half the squared distance, and its negative gradient points to the
+/// goal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Goal {
     pub token: usize,
@@ -132,12 +134,12 @@ pub struct Goal {
 #[derive(Clone, Debug, PartialEq)]
 pub struct TokenPoint {
     pub text: String,
-    /// The position in the sentence, from 0. Its colour is the same in every panel.
+    /// The position in the sentence, counted from 0, which determines the colour in every panel.
     pub position: usize,
-    /// A number that distinguishes the occurrences of a repeated word: 1, 2, ...
+    /// The number of the occurrence of a repeated word, counted from 1; `None` for a word that occurs once.
     pub occurrence: Option<usize>,
     pub group: Option<usize>,
-    /// The row in the vocabulary; `None` for a point that is not a token of a sentence.
+    /// The row in the vocabulary; `None` for a point that is not a word of it.
     pub word: Option<usize>,
     /// The static position, which is that of the ghost.
     pub static_at: [f32; 3],
@@ -145,9 +147,9 @@ pub struct TokenPoint {
     pub start: [f32; 3],
     /// The contextual position with the weights in use.
     pub end: [f32; 3],
-    /// The contextual position with the trained weights, which is that of `end` before weights were changed.
+    /// The contextual point with the trained weights, which equals `end` until weights are changed.
     pub trained_end: [f32; 3],
-    /// The group of the end that the word reaches, if it moves to one of an axis with named ends.
+    /// The group of the end that the word reaches; `None` if it reaches none.
     pub reaches: Option<usize>,
     /// Whether the tokenizer added the piece, such as `[CLS]`.
     pub is_added: bool,
@@ -155,21 +157,22 @@ pub struct TokenPoint {
     pub pieces: usize,
     /// The text of the first piece, if the point stands for a word.
     pub first_piece: Option<String>,
-    /// Whether the first piece of its word stands for this piece, which then has no point.
+    /// Whether this piece has no point, because the first piece of its word stands for the whole word.
     pub is_part: bool,
-    /// The nearest other word to the static vector, by cosine in the true space.
+    /// The nearest other word to the static vector, by cosine, with the cosine.
     pub static_nearest: Option<(String, f32)>,
-    /// The nearest other word to the output, by cosine in the true space.
+    /// The nearest other word to the contextual vector, by cosine, with the cosine.
     pub contextual_nearest: Option<(String, f32)>,
 }
 
 impl TokenPoint {
-    /// Returns the group whose hue the point takes: that of the end that it reaches, unless it has a colour of its own.
+    /// Returns the group of the end whose hue the point takes; `None` if the point reaches no end, or has the colour of
+    /// its own group.
     pub fn goal(&self) -> Option<usize> {
         self.reaches.filter(|_| self.group.is_none())
     }
 
-    /// Returns a whole word that moves from one position to another and belongs to no vocabulary.
+    /// Creates a point for a whole word that moves from one point to another and belongs to no vocabulary.
     pub fn moving(text: String, position: usize, start: [f32; 3], end: [f32; 3]) -> Self {
         Self {
             text,
@@ -202,13 +205,13 @@ impl TokenPoint {
         self.first_piece.as_ref().unwrap_or(&self.text)
     }
 
-    /// Returns `apple`, or `apple₂` if the sentence has it more than once.
+    /// Returns the label: `apple`, or `apple₂` if the sentence has the word more than once.
     pub fn label(&self) -> String {
         label(&self.text, self.occurrence)
     }
 }
 
-/// A point of the picture that was replaced.
+/// A point as it was before the lesson was trained again.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GhostPoint {
     pub text: String,
@@ -222,7 +225,7 @@ pub struct GhostPoint {
 #[derive(Clone, Debug, PartialEq)]
 pub struct AxisLabel {
     pub name: String,
-    /// For a chosen axis, the words from which and to which it points.
+    /// For a chosen axis, the words at its negative and at its positive end; `None` for any other axis.
     pub ends: Option<(String, String)>,
 }
 
@@ -234,24 +237,25 @@ impl AxisLabel {
     }
 }
 
-/// The radius of the picture in standard deviations, for a pretrained model or a file of vectors.
+/// The radius of the picture in standard deviations, for a pretrained model, a recording or a file of vectors.
 const DEVIATIONS: f32 = 2.5;
 
 impl StageModel {
-    /// Returns the shared word that is shown, as [`wanted`] ranks them.
+    /// Returns the shared word to show, in the order of preference of [`wanted`]; `None` if no word is shared.
     pub fn chosen_pair(&self, query: Option<usize>, second: Option<usize>, lit: &[String]) -> Option<&PairedWord> {
         let wanted = |pair: &&PairedWord| wanted(pair, query, second, lit.contains(&self.tokens[pair.first].text));
         self.shared.iter().rev().max_by_key(wanted)
     }
 
-    /// Returns the lines that a stage cell draws between words, as pairs of word indices.
+    /// Returns the lines that a stage cell draws between words, as pairs of their rows; empty for other cells.
     pub fn lines_of(&self, cell: &CellKind) -> Vec<[usize; 2]> {
         let CellKind::Stage { lines, .. } = cell else { return Vec::new() };
         let word = |text: &String| self.words.find(text).first().copied();
         lines.iter().filter_map(|(from, to)| Some([word(from)?, word(to)?])).collect()
     }
 
-    /// Returns the goals that a stage cell sets. Their loss is computed from the true vectors.
+    /// Returns the goals that a stage cell sets; empty for other cells. Their loss is computed in the space of all
+    /// dimensions.
     pub fn goals_of(&self, cell: &CellKind, snapshot: &Snapshot) -> Vec<Goal> {
         let (CellKind::Stage { goals, .. }, Some(space), Some(model)) = (cell, &snapshot.space, &snapshot.model) else {
             return Vec::new();
@@ -266,27 +270,27 @@ impl StageModel {
         goals.iter().filter_map(goal).collect()
     }
 
-    /// Returns the point of a token; where words are points, that of its first piece.
+    /// Returns the index of a token's point; that of the first piece, if the word is a single point.
     pub fn point_of(&self, token: usize) -> Option<usize> {
         self.tokens.get(..=token)?.iter().rposition(|token| !token.is_part)
     }
 
-    /// Returns whether the picture opens in 2D, which suits two chosen axes best. A single one can be read in 3D too,
-    /// and a third is visible only there.
+    /// Returns whether the picture opens in 2D: if exactly two axes are chosen. With one, the picture can be read in 3D
+    /// too, and with three, one is visible only there.
     pub fn opens_flat(&self) -> bool {
         self.axes.iter().filter(|axis| axis.ends.is_some()).count() == AXES - 1
     }
 
-    /// Returns whether attention moves a point, with the weights in use or the trained ones. True while there are no
-    /// points.
+    /// Returns whether attention moves a point, with the weights in use or the trained ones; also `true` while there
+    /// are no points.
     pub fn has_moves(&self) -> bool {
         let tokens = || self.tokens.iter().chain(&self.second);
         let is_moved = |token: &TokenPoint| [token.end, token.trained_end].iter().any(|at| *at != token.static_at);
         tokens().next().is_none() || tokens().any(is_moved)
     }
 
-    /// Returns whether the points must return to rest: another sentence is shown, changes to this one were reset, or
-    /// all layers are shown after a single one.
+    /// Returns whether the points must return to the start: if another sentence is shown, if all changes were reset, or
+    /// if all layers are shown after a single one.
     pub fn rests_after(&self, before: &StageModel) -> bool {
         let texts = |model: &StageModel| -> Vec<String> {
             model.tokens.iter().chain(&model.second).map(|token| token.text.clone()).collect()
@@ -306,19 +310,20 @@ impl StageModel {
         self.tokens.iter().any(|token| token.end != token.trained_end)
     }
 
-    /// Returns the stage with points of another kind instead of the sentence and its second points.
+    /// Returns the stage with other points instead of the sentence, its source and its second points.
     pub(super) fn showing(self, second: Vec<TokenPoint>, kind: SecondKind, in_sentence: BTreeSet<usize>) -> Self {
         let (tokens, shared, ghosts) = (Vec::new(), Vec::new(), Vec::new());
         Self { second, second_kind: kind, in_sentence, tokens, shared, ghosts, source: Vec::new(), ..self }
     }
 
-    /// Returns the name of a glow, by the group that has its colour: that of an end, or else of a group of words.
+    /// Returns the name at a glow with the colour of a group: that of an end of the axis, or else that of the group;
+    /// empty if there is neither.
     pub fn glow_name(&self, group: usize) -> &str {
         let of_end = self.ends.get(group).map(|end| &end.name);
         of_end.or(self.groups.get(group)).map_or("", String::as_str)
     }
 
-    /// Returns whether a word of the vocabulary is in the sentence.
+    /// Returns whether a word of the vocabulary is in one of the sentences.
     #[inline]
     pub fn is_in_sentence(&self, word: usize) -> bool {
         self.in_sentence.contains(&word)
@@ -329,7 +334,8 @@ impl StageModel {
         Self::after(snapshot, None)
     }
 
-    /// Builds the stage. The words of `before` are shared while the space is the same.
+    /// Builds the stage; `None` until the static vectors are trained. The words of `before` are shared if the space is
+    /// the same.
     pub(super) fn after(snapshot: &Snapshot, before: Option<&Self>) -> Option<StageModel> {
         let space = snapshot.space.as_ref()?;
         let sentence = snapshot.model.as_ref().map(|model| &*model.sentence);
@@ -339,16 +345,17 @@ impl StageModel {
         let known = before.map(|before| &before.words).filter(|words| words.is_of(space));
         let words = known.cloned().unwrap_or_else(|| WordTable::of(space));
         let is_read = is_of_states(&snapshot.lesson.static_embedding);
-        // Layers may lead far away from the words, so the scale is that of the vectors to which the axes were fitted.
+        // Layers may move points far away from the words, so the scale is that of the vectors to which the axes were
+        // fitted.
         let is_table = is_read || snapshot.lesson.static_embedding.is_whole_file();
         let radius = match is_table {
-            // Without states, or if all are equal, nothing deviates.
+            // The deviation is 0 if there are no states, or if all are equal.
             true => (DEVIATIONS * space.projection.deviation()).max(f32::MIN_POSITIVE),
             false => space.at_end.as_ref().map_or(words.reach(), |_| space.reach()),
         };
         let mut tokens = sentence.map_or_else(Vec::new, |sentence| token_points(space, sentence));
         if let Some(gauge) = GaugeModel::of(snapshot) {
-            // Of a real text, words that only join others stay white, and so do marks.
+            // In a real text, function words and added pieces keep their neutral colour.
             let is_telling = |token: &TokenPoint| !is_read || !token.is_added && is_telling(&token.text);
             let told = tokens.iter_mut().zip(&gauge.marks).filter(|(token, _)| is_telling(token));
             told.for_each(|(token, mark)| token.reaches = gauge.reached(mark));
@@ -412,7 +419,8 @@ fn token_points(space: &StaticSpace, sentence: &SentenceSnapshot) -> Vec<TokenPo
     sentence.tokens.iter().enumerate().map(token_point).collect()
 }
 
-/// Returns as many words of a group as show where it is; `None` if there are too few.
+/// Returns the first words of a group, at most as many as are needed to show where the group is; `None` if there are
+/// too few.
 pub fn crowd_of<T>(words: impl Iterator<Item = T>) -> Option<Vec<T>> {
     const LEAST: usize = 3;
     const MOST: usize = 64;
@@ -420,7 +428,8 @@ pub fn crowd_of<T>(words: impl Iterator<Item = T>) -> Option<Vec<T>> {
     (crowd.len() >= LEAST).then_some(crowd)
 }
 
-/// Returns the ghosts of words with a group, and of the sentence if it is the same, at the picture's current scale.
+/// Returns the ghosts of the words with a group, and those of the sentence if it is the same, at the scale of the
+/// current picture; empty if there is nothing to compare.
 fn ghosts(snapshot: &Snapshot, radius_now: f32) -> Vec<GhostPoint> {
     // With the lesson's own recipe, there is nothing to compare with.
     let Some(model) = snapshot.model.as_ref().filter(|model| !model.recipe.is_default()) else { return Vec::new() };
@@ -444,14 +453,15 @@ fn ghosts(snapshot: &Snapshot, radius_now: f32) -> Vec<GhostPoint> {
     grouped.chain(tokens).collect()
 }
 
-/// Returns the rank of a pair; of equal pairs, the first is shown. The highest rank has the pair of the chosen query
-/// and position in the second sentence, then a pair of the query, then one whose word is highlighted.
+/// Returns the rank of a pair, for the choice of the one to show; among equal pairs, the first is chosen. The pair of
+/// the query and the chosen position in the second sentence ranks highest, then pairs of the query, then pairs with a
+/// highlighted word.
 pub fn wanted(pair: &PairedWord, query: Option<usize>, second: Option<usize>, is_lit: bool) -> impl Ord + use<> {
     let is_query = query == Some(pair.first);
     (is_query && second == Some(pair.second), is_query, is_lit)
 }
 
-/// Returns the nearest word by cosine, and the cosine.
+/// Returns the nearest word by cosine, and the cosine; `None` if there is no neighbour.
 pub(super) fn nearest_word(space: &StaticSpace, neighbours: &Neighbours) -> Option<(String, f32)> {
     neighbours.by_cosine.first().map(|near| (space.vocabulary[near.word].clone(), near.cosine))
 }
@@ -459,7 +469,7 @@ pub(super) fn nearest_word(space: &StaticSpace, neighbours: &Neighbours) -> Opti
 #[derive(Clone, Debug, PartialEq)]
 pub struct WordPoint {
     pub text: String,
-    /// The index of its group among the lesson's, which determines its colour.
+    /// The index of the word's group among the lesson's groups, which determines the colour.
     pub group: Option<usize>,
     pub at: [f32; 3],
 }
@@ -471,13 +481,13 @@ pub struct WordTable(Arc<Table>);
 #[derive(Debug)]
 struct Table {
     words: Vec<WordPoint>,
-    /// The words with a group, in the order of the vocabulary.
+    /// The rows of the words with a group, in the order of the vocabulary.
     grouped: Vec<usize>,
-    /// The words whose position is not finite.
+    /// The rows of the words whose point is not finite.
     lost: Vec<usize>,
     /// The distance of the farthest word from the origin.
     reach: f32,
-    /// The alphabetical order of words without a space; a space has its own.
+    /// The alphabetical order of the words, if there is no space, which has it otherwise.
     by_alphabet: OnceLock<Box<[usize]>>,
     /// The space of the words.
     space: Option<Arc<StaticSpace>>,
@@ -510,12 +520,12 @@ impl WordTable {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Returns the words with a group, in the order of the vocabulary.
+    /// Returns the rows of the words with a group, in the order of the vocabulary.
     pub fn grouped(&self) -> &[usize] {
         &self.0.grouped
     }
 
-    /// Returns the words whose position is not finite.
+    /// Returns the rows of the words whose point is not finite.
     pub fn lost(&self) -> &[usize] {
         &self.0.lost
     }
@@ -525,7 +535,7 @@ impl WordTable {
         self.0.reach
     }
 
-    /// Returns the words with a given text.
+    /// Returns the rows of the words with exactly this text.
     pub fn find(&self, text: &str) -> &[usize] {
         let own = || -> &[usize] {
             self.0.by_alphabet.get_or_init(|| {

@@ -29,13 +29,13 @@ pub struct WeightsModel {
     pub step: usize,
 }
 
-/// The comparison of the weights in use with others.
+/// The comparison of the weights in use with other weights.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComparisonModel {
     pub with: Reference,
-    /// The name of the others, such as `after step 100` or `as trained`.
+    /// The name of the other weights, such as `after step 100` or `as trained`.
     pub name: String,
-    /// `‖W − W'‖` over all tensors.
+    /// The norm of the difference, `‖W − W'‖`, over all tensors.
     pub overall: f32,
 }
 
@@ -50,7 +50,8 @@ impl ComparisonModel {
     }
 }
 
-/// A tensor of the model. Its entries are read in place, so that of a large one only visible entries are read.
+/// A tensor of the model. Its entries are read from the model's parameters, so that of a large tensor only visible
+/// entries are read.
 #[derive(Clone, Debug)]
 pub struct TensorModel {
     pub id: TensorId,
@@ -62,17 +63,17 @@ pub struct TensorModel {
     live: Arc<Parameters<f32>>,
     /// The trained parameters.
     trained: Arc<Parameters<f32>>,
-    /// The parameters in use minus those of the comparison, if there is one.
+    /// The parameters in use minus those of the comparison; `None` if there is no comparison.
     difference: Option<Arc<Parameters<f32>>>,
-    /// The largest trained entry, computed on request.
+    /// The largest magnitude of a trained entry, computed on request.
     largest: OnceLock<f32>,
-    /// `‖W − W'‖` of this tensor.
+    /// The norm of this tensor's difference, `‖W − W'‖`.
     pub difference_norm: f32,
     /// The number of entries that differ from `trained`.
     pub changed: usize,
-    /// The number of heads that share the columns (for `W_O` and `B`, the rows).
+    /// The number of heads among which the columns are divided, or the rows for `W_O` and `B`.
     pub heads: usize,
-    /// How the block's distances read the columns of `B`.
+    /// The form of the block's distance bias, which determines the distances that use each column of `B`.
     distances: Option<DistanceForm>,
     /// Whether later blocks read the same `B`.
     is_shared: bool,
@@ -89,10 +90,7 @@ pub struct TensorGroup<'a> {
 const ENTRY: &str = "an entry of the tensor";
 
 impl TensorModel {
-    /// Returns an entry in use.
-    ///
-    /// # Panics
-    /// If there is no such entry, as in the next method.
+    /// Returns an entry in use. # Panics If there is no such entry; so does [`Self::trained_value`].
     pub fn value(&self, row: usize, col: usize) -> f32 {
         self.live.entry(self.id, row, col).expect(ENTRY)
     }
@@ -109,17 +107,17 @@ impl TensorModel {
         self.trained.rows(self.id, row..row + 1)
     }
 
-    /// Returns the entries in use minus those of the comparison, if there is one, row by row.
+    /// Returns the entries in use minus those of the comparison, row by row; `None` if there is no comparison.
     pub fn differences(&self) -> Option<Cow<'_, [f32]>> {
         Some(self.difference.as_ref()?.row_major(self.id))
     }
 
-    /// Returns a row of these differences.
+    /// Returns a row of the differences; `None` if there is no comparison.
     pub fn difference_row(&self, row: usize) -> Option<Cow<'_, [f32]>> {
         Some(self.difference.as_ref()?.rows(self.id, row..row + 1))
     }
 
-    /// Reads an entry as a map shows it: its value, or, where it is compared with another, the difference.
+    /// Returns an entry as a map shows it: its difference if there is a comparison, otherwise its value.
     pub fn shown_value(&self, row: usize, col: usize) -> f32 {
         let shown = self.difference.as_ref().unwrap_or(&self.live);
         shown.entry(self.id, row, col).expect(ENTRY)
@@ -143,7 +141,7 @@ impl TensorModel {
     /// belong to no block come last.
     pub fn rank(&self) -> impl Ord + use<> {
         let TensorId { block, name } = self.id;
-        // The distance bias is part of attention, wherever it is in the flat vector of parameters.
+        // The distance bias is listed with attention, although it is stored elsewhere in the parameters.
         let layer = if name.layer() == Layer::Distances { Layer::Attention } else { name.layer() };
         (!name.is_of_a_block(), block, layer, name.start() == Start::Zero, name)
     }
@@ -152,8 +150,8 @@ impl TensorModel {
         self.id.name.purpose()
     }
 
-    /// Returns the meaning of an entry of `B`: `head 2, a word 1 place to the left`, and that all layers read it if they
-    /// do; `None` for other tensors.
+    /// Returns the meaning of an entry of `B`, such as `head 2, a word 1 position to the left`, and whether other
+    /// layers use it; `None` for other tensors.
     pub fn entry_meaning(&self, row: usize, col: usize) -> Option<String> {
         let is_distance = self.id.name == TensorName::DistanceBias;
         let place = || in_words(ColumnDistances::of(self.distances, col, self.cols));
@@ -171,7 +169,8 @@ impl WeightsModel {
         Self::after(snapshot, None)
     }
 
-    /// Builds the model; `before` is the last one, whose largest entries are reused.
+    /// Builds the model; `None` until there is a model of the lesson. The largest entries of `before` are reused if the
+    /// trained weights are the same.
     pub(super) fn after(snapshot: &Snapshot, before: Option<&Self>) -> Option<WeightsModel> {
         let model = snapshot.model.as_ref()?;
         let (comparison, origin) = (model.comparison.as_ref(), model.weights_origin());
@@ -212,8 +211,8 @@ impl WeightsModel {
         Some(WeightsModel { tensors, blocks, comparison, origin, step: model.training.progress.done })
     }
 
-    /// Returns the tensors by block, each group in the order of [`TensorModel::rank`]; last those that belong to no
-    /// block.
+    /// Returns the tensors block by block, each group in the order of [`TensorModel::rank`]; those that belong to no
+    /// block form the last group.
     pub fn groups(&self) -> Vec<TensorGroup<'_>> {
         let mut tensors: Vec<&TensorModel> = self.tensors.iter().collect();
         tensors.sort_by_key(|tensor| tensor.rank());
@@ -241,10 +240,10 @@ pub struct VariableModel {
     /// The symbol in the literature.
     pub symbol: String,
     pub kind: VariableKind,
-    /// The meaning, as a sentence; for a variable of code, the cell in which it is defined.
+    /// The meaning, as a sentence; for a variable of a code cell, the cell that defines it.
     pub meaning: String,
     pub value: VariableValue,
-    /// The first entry of the tensor, which the others follow; `None` for a variable of code.
+    /// The entry of the tensor's first number, from which the others are counted; `None` for a variable of a code cell.
     first: Option<Entry>,
 }
 
@@ -286,7 +285,8 @@ impl VariableModel {
         }
     }
 
-    /// Returns the entry by which the provenance of a number in the table is opened.
+    /// Returns the entry that explains a number, given its table, row and column; `None` if the numbers have no
+    /// entries.
     pub fn entry(&self, [part, row, col]: [usize; 3]) -> Option<Entry> {
         let mut entry = self.first?.of_later_head(part);
         entry.index = [row, col, 0];
@@ -294,7 +294,7 @@ impl VariableModel {
     }
 }
 
-/// Returns the first entry of a tensor, if its numbers have a provenance.
+/// Returns the entry of a tensor's first number; `None` if the numbers have no explanation.
 fn first_entry(tensor: LiveTensor, architecture: &Architecture) -> Option<Entry> {
     let LiveTensor { quantity, block } = tensor;
     let definition = quantity.definition();
@@ -322,7 +322,7 @@ impl VariablesModel {
     }
 }
 
-/// Returns the tensors of the snapshot as code reads them.
+/// Returns the tensors of the snapshot as code reads them; `None` until there is a model.
 fn live_of(snapshot: &Snapshot) -> Option<Live> {
     let (space, model) = (snapshot.space.as_ref()?, snapshot.model.as_ref()?);
     let sentence = &model.sentence;
@@ -385,7 +385,8 @@ fn table(name: &str, tensor: &Tensor) -> VariableValue {
     VariableValue::Table(TableModel::of(&Arc::from(name), tensor))
 }
 
-/// Returns the variables of code cells. Of several with the same name, the latest is taken, which the cells below see.
+/// Returns the variables of code cells. If several have the same name, the last one is returned, which is the one that
+/// cells below see.
 fn of_code(snapshot: &Snapshot) -> Vec<VariableModel> {
     let mut all: Vec<VariableModel> = Vec::new();
     let mut add = |variable: VariableModel| {

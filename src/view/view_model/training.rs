@@ -14,7 +14,7 @@ pub struct TrainingModel {
     /// The latest step.
     pub step: usize,
     pub steps: usize,
-    /// The past step that is shown, if it is not the latest.
+    /// The past step that is shown; `None` if the latest one is.
     pub shown: Option<usize>,
     /// The requested step, which is being recomputed while another one is shown.
     pub sought: usize,
@@ -28,25 +28,25 @@ pub struct TrainingModel {
     pub chance: Option<f32>,
     /// A text on how many steps can be recalled.
     pub checkpoints: String,
-    /// Such as `toy model, 4,736 parameters, trained on 1,200 sentences of 96 words`.
+    /// A line about the model, such as `toy model · 4736 parameters · 1200 sentences · 96 words`.
     pub honest_label: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TrainingStage {
-    /// The training of static vectors, in epochs.
+    /// The static vectors are being trained; progress is in epochs.
     Embedding {
         done: usize,
         of: usize,
     },
-    /// The loading of a pretrained model, in megabytes.
+    /// A pretrained model is being loaded; progress is in megabytes.
     Loading {
         done: usize,
         of: usize,
     },
     Playing,
     Paused,
-    /// Stopped by a rule of the lesson before the last step; training can continue.
+    /// Training was stopped by a rule of the lesson before the last step, and can be continued.
     Stopped,
     Finished,
     Diverged,
@@ -132,7 +132,7 @@ impl TrainingStage {
     }
 }
 
-/// Returns a text for a panel that has nothing to show yet.
+/// Returns a text for a panel that has nothing to show yet: what it waits for, or the fault that prevents it.
 pub fn waiting_words(snapshot: &Snapshot) -> String {
     if let Some(fault) = &snapshot.fault {
         return fault.words.clone();

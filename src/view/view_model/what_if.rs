@@ -38,18 +38,18 @@ pub struct WhatIfModel {
     /// The removed edges.
     pub edges: Vec<Edge>,
     pub patch: PatchState,
-    /// The map of the sentence, if it was asked for.
+    /// The map of the sentence; `None` until it is requested.
     pub map: Option<Arc<SentenceMap>>,
     /// The changes, as sentences; empty if there are none.
     pub said: Vec<String>,
-    /// The code cell that makes the same changes, if there are any of the pass, and those of the maps.
+    /// The code of a cell that makes the same changes; `None` if there are none. `map_codes` are those of the maps.
     pub code: Option<String>,
     pub map_codes: Vec<(MapKind, String)>,
     /// The pass together with the unchanged one, from which the effect on a word is computed on request.
     sentence: Arc<SentenceSnapshot>,
     space: Arc<StaticSpace>,
     architecture: Architecture,
-    /// The first head of the sentence; the heads before it are those of the source.
+    /// The index of the first head of the sentence, after those of the source.
     first_head: usize,
 }
 
@@ -58,7 +58,7 @@ pub struct WhatIfModel {
 pub struct Setting<T> {
     pub now: T,
     pub own: T,
-    /// Whether the learner set it.
+    /// Whether the learner has set the value.
     pub is_set: bool,
 }
 
@@ -80,13 +80,13 @@ pub struct PatchState {
     of_sentence: PatchWords,
 }
 
-/// The words whose vectors can be replaced, and those whose vectors can be taken.
+/// The words whose vectors can be replaced, and the words whose vectors can take their place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PatchWords {
     pub first: Vec<String>,
     /// The words of the second sentence; empty if there is none.
     pub second: Vec<String>,
-    /// For each word of the first sentence, the position of the same word in the second, if it is there.
+    /// The position in the second sentence of the same word, for each word of the first; `None` if it is not there.
     pub same: Vec<Option<usize>>,
 }
 
@@ -122,12 +122,13 @@ impl PatchState {
         layer < self.sources
     }
 
-    /// Returns the words that go through a layer.
+    /// Returns the words that a layer processes, in both sentences.
     pub fn words(&self, layer: usize) -> &PatchWords {
         if self.is_of_source(layer) { &self.of_source } else { &self.of_sentence }
     }
 
-    /// Returns the command that patches the vector before a layer.
+    /// Returns the command that replaces the vector at `position` before a layer by that at `from` in the second
+    /// sentence.
     pub fn command(&self, layer: usize, position: usize, from: usize) -> Command {
         let patch = Patch { block: layer, position, from, vector: None };
         Command::Interventions(InterventionCommand::SetPatch(Some(patch)))
@@ -137,9 +138,9 @@ impl PatchState {
 /// The effect of the changes on one token.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TokenEffect {
-    /// `‖y − y'‖`, in the true space.
+    /// The distance between the contextual vectors with and without the changes, `‖y − y'‖`.
     pub moved: f32,
-    /// The nearest word with its cosine, before and with the changes.
+    /// The nearest words without and with the changes, each with its cosine.
     pub nearest: [Option<(String, f32)>; 2],
 }
 
@@ -152,7 +153,8 @@ pub struct EffectRow {
 }
 
 impl EffectRow {
-    /// Returns the edge to a key, and whether it is or can be removed. An edge without weight cannot be.
+    /// Returns the edge to a key, with whether it is removed and whether it can be. An edge that never had weight
+    /// cannot be removed.
     pub fn edge(&self, edges: &[Edge], query: usize, key: usize) -> EdgeState {
         let edge = Edge { head: self.head, query, key };
         let is_removed = edges.contains(&edge);
@@ -218,7 +220,7 @@ impl WhatIfModel {
         Some(told)
     }
 
-    /// Returns what the map is of, in words.
+    /// Returns a title for the map, with the answers that it compares; `None` if there is no map.
     pub fn map_title(&self) -> Option<String> {
         let SentenceMap { place, answer, against, sentence, second, .. } = &**self.map.as_ref()?;
         let second = second.map_or(String::new(), |second| format!(", {second:.2} in the second"));
@@ -226,13 +228,14 @@ impl WhatIfModel {
         Some(format!("{answer} against {against} at {at}: {sentence:.2} in the sentence{second}"))
     }
 
-    /// Returns the code cell that computes a map.
+    /// Returns the code of a cell that computes a map; `None` if there is none.
     pub fn map_code(&self, kind: MapKind) -> Option<&str> {
         self.map_codes.iter().find(|(of, _)| *of == kind).map(|(_, code)| &**code)
     }
 
-    /// Returns the command for a cell of a map: it puts the vector of the second sentence's word in, or switches the head off.
-    /// Heads of the second sentence cannot be put in; theirs computes the paths into them.
+    /// Returns the command for a click on a cell of a map: it patches the vector of the second sentence, or switches
+    /// the head off. If there is a second sentence, a click on a head computes the paths into it instead. `None` for a
+    /// map of paths.
     pub fn map_command(&self, kind: MapKind, layer: usize, place: usize) -> Option<Command> {
         let map = self.map.as_ref()?;
         match kind {
@@ -264,14 +267,14 @@ impl WhatIfModel {
         self.sentence.unchanged.as_ref().map_or(0.0, |unchanged| unchanged.moved(token))
     }
 
-    /// Returns the effect of the changes on a token, if there is one.
+    /// Returns the effect of the changes on a token; `None` if there is no such token.
     pub fn effect(&self, token: usize) -> Option<TokenEffect> {
         let nearest = |near: &[Neighbours]| nearest_word(&self.space, near.get(token)?);
         let nearest = [self.before().1, &self.sentence.contextual_neighbours].map(nearest);
         (token < self.tokens.len()).then(|| TokenEffect { moved: self.moved(token), nearest })
     }
 
-    /// Returns the token that moved most, and how far.
+    /// Returns the token that the changes move most, and the distance; `None` for a sentence without tokens.
     pub fn moved_most(&self) -> Option<(usize, f32)> {
         let moved = (0..self.tokens.len()).map(|token| (token, self.moved(token)));
         moved.max_by(|a, b| a.1.total_cmp(&b.1))
@@ -282,7 +285,8 @@ impl WhatIfModel {
         self.first_head..self.heads.len()
     }
 
-    /// Returns a token's weights in one of [`Self::own_heads`].
+    /// Returns the weights of a token in one of [`Self::own_heads`]; `None` for other heads, and if there is no such
+    /// token.
     pub fn row(&self, token: usize, head: usize) -> Option<EffectRow> {
         let row = |activations: &Activations<f32>| {
             let weights = &activations.heads().nth(head)?.weights;
@@ -338,7 +342,7 @@ fn layers_see_differently(architecture: &Architecture) -> bool {
     layers.any(|layer| (&layer.mask, layer.window) != (&first.mask, first.window))
 }
 
-/// Describes a removed edge: In layer 2, head 1, “it” no longer looks at “bank”.
+/// Describes a removed edge, as in `In layer 2, head 1, “it” no longer looks at “bank”.`
 fn said_edge(model: &ModelSnapshot, edge: &Edge) -> String {
     let labels = HeadLabels::of(model);
     let word = |words: &[String], at: usize| words.get(at).map_or_else(String::new, |word| quoted(word));
@@ -347,7 +351,7 @@ fn said_edge(model: &ModelSnapshot, edge: &Edge) -> String {
     format!("In {title}, {query} no longer looks at {key}.")
 }
 
-/// Returns the name of a block, of which there is at least one: `layer 1`; `layer 2, cross-attention`.
+/// Returns the name of a block, such as `layer 1` or `layer 2, cross-attention`; never empty.
 fn layer_name(architecture: &Architecture, block: usize) -> String {
     match architecture.block_name(block) {
         name if name.is_empty() => "layer 1".to_owned(),

@@ -11,7 +11,7 @@ use super::asked::AskedState;
 use super::sentence_arcs::MeasuredWords;
 use super::{quoted, sentence};
 
-/// The measures of the sentence on the stage.
+/// The measures of which word mattered in the sentence on the stage.
 #[derive(Clone, Debug)]
 pub struct WordMeasures {
     /// The words of the sentence.
@@ -20,7 +20,7 @@ pub struct WordMeasures {
 }
 
 impl WordMeasures {
-    /// Returns the measures so far; `None` until there is a model.
+    /// Returns the labels and the state of the measures; `None` until there is a model.
     pub fn of(snapshot: &Snapshot) -> Option<Self> {
         let model = snapshot.model.as_ref()?;
         let state = match AskedState::of(model, model.words.as_ref()) {
@@ -31,7 +31,7 @@ impl WordMeasures {
         Some(Self { labels: token_labels(&model.sentence.tokens), state })
     }
 
-    /// Returns the button's command: to begin, or to stop what runs.
+    /// Returns the command of the button: to begin to measure, or to stop if this is going on.
     pub fn command(&self, asked: ShownAnswer) -> Command {
         match self.state {
             AskedState::Running(_) => Command::EndWords,
@@ -43,7 +43,7 @@ impl WordMeasures {
         self.labels.get(place).map_or("", String::as_str)
     }
 
-    /// Says which word each measure puts first.
+    /// Returns a sentence on which word each measure ranks first.
     pub fn parting(&self, words: &Words) -> String {
         let firsts = words.firsts();
         if let [(word, _)] = firsts[..] {
@@ -57,7 +57,8 @@ impl WordMeasures {
         format!("The measures part: {}.", all.join("; "))
     }
 
-    /// Returns what the arcs of the sentence show of a measure: each word's share of the largest, without its sign.
+    /// Returns a measure for the arcs of the sentence: each word's magnitude relative to the largest. `None` until the
+    /// measure is computed.
     pub fn arcs(&self, measure: WordMeasure) -> Option<MeasuredWords> {
         let AskedState::Found(words) = &self.state else { return None };
         let (_, values) = words.table.measures.iter().find(|(of, _)| *of == measure)?;

@@ -13,10 +13,10 @@ pub struct Pair {
     pub key: usize,
 }
 
-/// The pieces of each word of a sentence in which one has several.
+/// The words of a sentence in which at least one has several pieces.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Words {
-    /// The words in order; a piece that the tokenizer added is a word of its own.
+    /// The pieces of each word, in order. A piece that the tokenizer added is a word of its own.
     pub(super) pieces: Vec<Range<usize>>,
     pub(super) texts: Vec<String>,
 }
@@ -49,7 +49,7 @@ impl Words {
         self.pieces.iter().position(|range| range.contains(&piece)).unwrap_or(piece)
     }
 
-    /// Returns labels: `apple`, or `apple₂` if the sentence has it more than once.
+    /// Returns the labels of the words: `apple`, or `apple₂` if the sentence has the word more than once.
     pub(super) fn labels(&self) -> Vec<String> {
         let texts: Vec<&str> = self.texts.iter().map(String::as_str).collect();
         labels(&texts)

@@ -48,8 +48,8 @@ pub fn fold_ui(ui: &mut Ui, model: &FoldModel, view: &mut PanelView, camera: &mu
     pictures_ui(ui, model, &scene, view.selection, view.walk, camera);
 }
 
-/// Returns the height of the longest sentence about a step, so that nothing moves from one step to the next, and of the
-/// row in which one of several blocks is chosen.
+/// Returns the height of the row that chooses a block, if there are several, and of the longest sentence about a step,
+/// so that nothing moves from one step to the next.
 fn words_height(ui: &Ui, model: &FoldModel) -> f32 {
     let spacing = ui.spacing();
     let blocks = if model.blocks.len() > 1 { spacing.interact_size.y + spacing.item_spacing.y } else { 0.0 };
@@ -114,7 +114,7 @@ impl Scales {
             Sheet::Mix,
             Sheet::OutputWeights,
             |_| Sheet::Input,
-            // The input keeps its colours where it is projected, unless it is normed before.
+            // The inputs of all roles share the query's scale, which is that of the input unless it is normed first.
             |_| Sheet::Projected(ProjectedRole::Query),
         ];
         let by_kind = by_head.into_iter().chain([(|_| Sheet::Output) as fn(usize) -> Sheet]).map(largest).collect();
@@ -254,8 +254,8 @@ impl PictureUi<'_> {
         names.crowds(self.model, &see, self.shown);
     }
 
-    /// Returns the ball that the picture has room for, around the words, their arrows and the crowds. A ball looks the
-    /// same from every side, so that turning does not zoom.
+    /// Returns the ball that is fitted into the picture, around the words, their arrows and the middles of the crowds.
+    /// A ball looks the same from every side, so that turning does not zoom.
     fn ball(&self) -> (Point, f32) {
         let queries = || 0..self.model.queries.len();
         let places = |query| [self.model.at_rest(query), self.model.from(query), self.model.to(query)];
@@ -553,7 +553,7 @@ impl SheetUi<'_> {
         self.words(ui, &heat, palette);
     }
 
-    /// Returns the head of a slice, by its index in its layer.
+    /// Returns the head to which a slice belongs, by its index in its layer; `None` for a whole matrix.
     fn head(&self) -> Option<usize> {
         match self.placed.sheet {
             Sheet::Input | Sheet::Projected(_) | Sheet::Output => None,
@@ -597,7 +597,8 @@ impl SheetUi<'_> {
         let Placed { sheet, rect, alpha, .. } = *self.placed;
         let heads = self.model.heads.len();
         let (rows, cols) = (entries.rows, entries.cols);
-        // For slices that are side by side or on top of each other, the first is named after all.
+        // The slices of a weight matrix lie side by side or on top of each other, so only the first one has a name:
+        // that of the whole matrix.
         let (symbol, rows, cols, room) = match sheet {
             Sheet::OutputWeights(0) => ("W_O".to_owned(), rows * heads, cols, rect.width()),
             Sheet::RoleWeights(role, 0) => {

@@ -15,7 +15,7 @@ use egui::Ui;
 
 use super::state::{Awaited, CellHeights, Checked, Follow, NotebookPanel};
 
-/// One frame of the notebook panel.
+/// The model, the state and the requests of the notebook panel in one frame.
 pub struct NotebookFrame<'a, 'v> {
     pub model: &'a NotebookModel,
     pub state: &'a mut NotebookPanel,
@@ -24,7 +24,7 @@ pub struct NotebookFrame<'a, 'v> {
     pub commands: Vec<Command>,
     /// Requests for the window.
     pub actions: Vec<Action>,
-    /// The lowest of the lesson's visible cells.
+    /// The last of the lesson's cells whose top is visible or was scrolled past; `None` if there is none.
     pub lowest: Option<CellId>,
     /// Positions of the parts of the cell that is being drawn.
     pub places: CellHeights,
@@ -46,7 +46,7 @@ impl<'a, 'v> NotebookFrame<'a, 'v> {
 }
 
 impl NotebookFrame<'_, '_> {
-    /// Puts the sentence on the stage that the cell speaks of to which a link of another lesson led, once there is a model.
+    /// Puts the sentence of a cell on the stage if a link from another lesson led to this cell, once there is a model.
     pub fn show_sentence_of_asked(&mut self) {
         let is_ready = !self.model.live.is_empty();
         let Some(shown) = self.model.selected.filter(|_| is_ready) else { return };
@@ -169,7 +169,8 @@ impl NotebookFrame<'_, '_> {
         }
     }
 
-    /// Selects the cell `by` places further down.
+    /// Selects the cell `by` places further down. A step beyond the last cell gives the keyboard to the button of the
+    /// next lesson.
     pub fn step(&mut self, by: isize) {
         let model = self.model;
         let cells = model.open_cells();
@@ -184,7 +185,7 @@ impl NotebookFrame<'_, '_> {
         }
     }
 
-    /// Opens the editor of a cell.
+    /// Opens the editor of a cell, if it has one, and selects the cell.
     pub fn write(&mut self, id: &CellId) {
         let Some(index) = self.model.index(id) else { return };
         let cell = &self.model.cells[index].cell;

@@ -44,14 +44,14 @@ pub fn keys(ui: &Ui, frame: &mut NotebookFrame) {
     let is_on = |action| !is_first(action) && !is_of_kind(action) && !matches!(action, Leave | Split);
     match first_pressed(ctx, is_on) {
         Some(action) if is_refused(frame, action) => {}
-        // For a text of the lesson, the key goes to the next cell.
+        // On a text of the lesson, this key goes to the next cell instead of opening the editor.
         Some(NotebookAction::Write) if is_lessons_text(frame, index) => frame.step(1),
         Some(action) => frame.perform(action, &id, index),
         None => {}
     }
 }
 
-/// Returns whether an action precedes the keys of the selected cell.
+/// Returns whether an action is handled before the keys of the selected cell.
 fn is_first(action: NotebookAction) -> bool {
     use NotebookAction::{Delete, Functions, Interrupt, Restart, SelectAbove, SelectBelow};
     matches!(action, SelectAbove | SelectBelow | Functions | Delete | Interrupt | Restart)
@@ -100,7 +100,7 @@ fn is_refused(frame: &mut NotebookFrame, action: NotebookAction) -> bool {
     is_refused
 }
 
-/// Deletes a cell and selects the one that takes its place.
+/// Deletes a cell and selects the next one, or the previous one if it was the last.
 fn delete(frame: &mut NotebookFrame, id: &CellId, index: usize) {
     let next = frame.model.cells.get(index + 1).or_else(|| frame.model.cells.get(index.checked_sub(1)?));
     let next = next.map(|cell| cell.id().clone());
@@ -138,7 +138,7 @@ fn is_enter(action: NotebookAction) -> bool {
     matches!(action, Write | Run | RunAndGoOn | RunAndInsert)
 }
 
-/// Performs the keys of the selected cell's kind. Returns true if there was one.
+/// Performs the keys of the selected cell's kind. Returns true if one was handled.
 fn kind_keys(ui: &Ui, frame: &mut NotebookFrame, index: usize) -> bool {
     use NotebookAction::{Hint, Run, Solution, Turn, TurnFinely};
     let cell = &frame.model.cells[index];

@@ -186,7 +186,7 @@ pub fn hold(ui: &Ui, frame: &mut NotebookFrame, cell: &CellModel, rect: Rect) {
 fn below_ui(ui: &mut Ui, list: Rect, frame: &mut NotebookFrame) {
     let Some(below) = &mut frame.state.below else { return };
     if below.bottom <= list.bottom() {
-        // The content may not have been added yet.
+        // The content may not have been added yet, so it is awaited for some frames.
         below.frames -= 1;
         if below.frames == 0 {
             frame.state.below = None;

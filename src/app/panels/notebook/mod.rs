@@ -91,7 +91,7 @@ pub fn notebook_ui(
     frame.follow_verdict(ui);
     if ui.input(|input| input.pointer.any_pressed()) {
         frame.state.is_led_by_keys = false;
-        // A clicked cell keeps its place.
+        // The list stops scrolling to a cell, so that a clicked one keeps its place.
         frame.state.follow = None;
     }
     keys::keys(ui, &mut frame);

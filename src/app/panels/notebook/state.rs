@@ -33,7 +33,7 @@ pub struct NotebookPanel {
     pub(super) open_text: Option<CellId>,
     /// The cell whose editor gets the keyboard in the next frame.
     pub(super) focus: Option<CellId>,
-    /// Position of the caret in that editor.
+    /// The position of the caret in the editor that gets the keyboard; `None` to leave the caret where it was.
     pub(super) caret: Option<CaretEdge>,
     /// The cell to which the list scrolls in the next frames.
     pub(super) follow: Option<Follow>,
@@ -56,7 +56,7 @@ pub struct NotebookPanel {
     pub(super) below: Option<Below>,
     /// Heights of cells when they were last drawn, for those outside the visible part.
     pub(super) heights: HashMap<CellId, f32>,
-    /// The first press of a shortcut of two, such as D D, and its time.
+    /// The first press of a shortcut that needs two, such as D D, and its time.
     pub(super) first_press: Option<(NotebookAction, Instant)>,
     pub(super) sight: LowestCell,
     /// The cell that the learner has reached, until the window has taken it.
@@ -87,11 +87,11 @@ impl NotebookPanel {
 #[derive(Default)]
 pub struct RecallUiState {
     pub model: Option<Arc<RecallModel>>,
-    /// The state of their cells; `None` before they are drawn.
+    /// The state of the questions' cells; `None` before they are drawn.
     pub panel: Option<Box<NotebookPanel>>,
-    /// Commands for their kernel.
+    /// The commands for the kernel of the questions.
     pub commands: Vec<Command>,
-    /// Height when they were last drawn.
+    /// The height of the questions when they were last drawn.
     pub height: f32,
 }
 
@@ -217,7 +217,7 @@ pub struct Held {
 /// Content that a click has added to a cell.
 pub struct Below {
     pub cell: CellId,
-    /// Label of the button that scrolls to it.
+    /// The label of the button that scrolls to the content.
     pub words: &'static str,
     /// Whether a verdict was added, and not content at the end of the cell.
     pub is_verdict: bool,
@@ -308,7 +308,7 @@ impl Draft {
         self.text.len() > SOURCE_BYTES_MAX
     }
 
-    /// Returns the text to send to the kernel now.
+    /// Returns the draft's text for the kernel, and remembers it as the last one that was sent.
     pub fn send(&mut self) -> Arc<str> {
         let text: Arc<str> = self.text.as_str().into();
         self.sent = Some(text.clone());

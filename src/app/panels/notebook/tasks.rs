@@ -228,7 +228,7 @@ fn evidence_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame: &mut N
         ui.label(RichText::new(when).size(size::SMALL).color(palette.ink_faint));
         ui.push_id("value", |ui| outputs_ui(ui, &cell.value));
     }
-    // The check often contains the solution.
+    // The check often contains the solution, so it is shown only afterwards.
     if cell.cell.is_done() || cell.cell.attempts().is_revealed {
         ui.horizontal_wrapped(|ui| {
             ui.label(RichText::new("check").size(size::SMALL).color(palette.ink_faint));

@@ -27,7 +27,7 @@ pub fn write_on(frame: &mut NotebookFrame, id: &CellId) {
 pub fn write_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut NotebookFrame) {
     let id = cell.id().clone();
     let is_text = cell.cell.is_text();
-    // An exercise has a clean scope.
+    // An exercise starts without the names that the cells above define.
     let scope = frame.model.scope(index, !cell.cell.is_code());
     let code_hint = format!("Code: {} runs it", NotebookAction::RunAndGoOn.row().keys_text());
     let (what, hint) = if is_text { ("Markdown", "Markdown, with $maths$") } else { ("Code", &*code_hint) };
@@ -93,7 +93,7 @@ fn act(ui: &Ui, asked: Asked, cell: &CellModel, index: usize, frame: &mut Notebo
         // After a run, the editor of code stays open, but that of text is closed.
         Run => is_text,
         SelectAbove | SelectBelow => neighbour.is_some(),
-        // The editor stays open after a wrong answer.
+        // The editor stays open until the verdict, and after a wrong answer.
         RunAndGoOn if is_checked => false,
         _ => true,
     };

@@ -11,16 +11,16 @@ use super::textures::Textures;
 /// State of a sheet that lasts from frame to frame.
 #[derive(Default)]
 pub struct SheetUiState {
-    /// The line that is open, by its name.
+    /// The name of the line that is open; `None` if all are closed.
     pub(super) open: Option<String>,
-    /// The size of the cells of maps: one of [`ZOOMS`], by its place.
+    /// The index in [`ZOOMS`] of the factor by which the cells of maps are enlarged.
     pub(super) zoom: usize,
-    /// The head to which the arrow keys have led.
+    /// The index of the head at which the arrow keys are in the grid of all heads.
     pub(super) cursor: usize,
     pub(super) textures: Textures,
 }
 
-/// Factors of the cells' size.
+/// The factors by which the cells of maps can be enlarged.
 pub const ZOOMS: [f32; 5] = [1.0, 1.5, 2.0, 3.0, 4.0];
 
 impl SheetUiState {
@@ -37,12 +37,12 @@ pub struct SheetContext<'a, 'view> {
     pub actions: Vec<Action>,
 }
 
-/// Returns the width of what is in sight, without a margin: none while the panel has just begun to slide in.
+/// Returns the visible width without a margin, in points; 0 while the panel has just begun to slide in.
 pub fn width_in_sight(ui: &Ui) -> f32 {
     (ui.clip_rect().width() - size::GAP).max(0.0)
 }
 
-/// Draws a paragraph, or words among controls.
+/// Draws a text in its tone, with its hint. A text that is only a tooltip is not drawn.
 pub fn text_ui(ui: &mut Ui, Text { words, tone, hint }: &Text) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let words = RichText::new(words);

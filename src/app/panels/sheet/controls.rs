@@ -11,12 +11,12 @@ use egui::{Align, ComboBox, Id, Key, Layout, Response, RichText, TextEdit, Ui, V
 
 use super::context::{SheetContext, ZOOMS, text_ui};
 
-/// Below this width, controls that may be in a menu are, so that the others stay in one row.
+/// The width in points below which some controls are put in a menu, so that the others stay in one row.
 const NARROW: f32 = 360.0;
-/// Room for two small buttons.
+/// The size of two small buttons side by side, in points.
 const PAIR: Vec2 = Vec2::new(2.0 * size::SLIDER_ROW + size::GAP_TIGHT, size::SLIDER_ROW);
 
-/// Draws controls in a row, which is broken where it is too long.
+/// Draws controls in a row, which wraps if it is too long.
 pub fn controls_ui(ui: &mut Ui, controls: &[Control], cx: &mut SheetContext) {
     let is_narrow = ui.available_width() < NARROW;
     ui.horizontal_wrapped(|ui| {
@@ -27,7 +27,7 @@ pub fn controls_ui(ui: &mut Ui, controls: &[Control], cx: &mut SheetContext) {
         }
         for control in controls {
             match control.aside().filter(|_| is_narrow) {
-                // The first has all of them.
+                // The first of these controls becomes the menu for all of them.
                 Some(_) => asides_ui(ui, &std::mem::take(&mut asides), cx),
                 None => control_ui(ui, control, cx),
             }
@@ -103,7 +103,7 @@ fn button_ui(ui: &mut Ui, button: &Button, asked: &mut FocusRequest) -> Option<A
     (response.clicked() || is_asked).then(|| button.asks.clone())
 }
 
-/// Draws a list that shows what is chosen, or a button that opens.
+/// Draws a menu: a list that shows the current choice if it has a width, or else a button.
 fn menu_ui(ui: &mut Ui, menu: &Menu, cx: &mut SheetContext) {
     let content = |ui: &mut Ui| menu.controls.iter().for_each(|control| control_ui(ui, control, cx));
     let (response, kind) = match menu.width {
@@ -121,7 +121,7 @@ fn named(response: &Response, kind: WidgetType, name: &str) {
     response.widget_info(|| WidgetInfo::labeled(kind, true, name));
 }
 
-/// Draws a button that copies numbers.
+/// Draws a button that copies numbers as tab-separated text.
 fn copy_ui(ui: &mut Ui, Copy { what, numbers }: &Copy) {
     copy_button(ui, what, || numbers.tsv());
 }
@@ -141,7 +141,7 @@ fn zoom_ui(ui: &mut Ui, zoom: &mut usize) {
     });
 }
 
-/// Draws an action that the window knows, with its words and its key.
+/// Draws a control that the window has too, with the same words and the same effect.
 fn shared_ui(ui: &mut Ui, shared: &Shared, cx: &mut SheetContext) {
     match shared {
         Shared::Map => {
@@ -169,9 +169,9 @@ struct Written {
 
 /// Draws the fields of a form, and the button that submits their texts.
 fn form_ui(ui: &mut Ui, form: &Form) -> Option<Ask> {
-    /// Beside the fields: for the buttons.
+    /// The width beside the fields that is left for the buttons, in points.
     const BUTTONS: f32 = 176.0;
-    // By its name: other items may come and go above it.
+    // The id is made from the name of the button, because items above the form may come and go.
     let id = Id::new(&form.button[1]);
     let of: Vec<String> = form.fields.iter().map(|field| field.text.clone()).collect();
     let known = ui.data(|data| data.get_temp::<Written>(id)).filter(|written| written.of == of);
@@ -194,7 +194,7 @@ fn form_ui(ui: &mut Ui, form: &Form) -> Option<Ask> {
     ask.filter(|_| is_asked)
 }
 
-/// Draws a field, with a menu of what it offers. Returns whether something was chosen or entered.
+/// Draws a field and, if it offers texts, a menu of them. Returns whether a text was chosen or Enter was pressed.
 fn field_ui(ui: &mut Ui, field: &Field, text: &mut String, width: f32) -> bool {
     let edit = TextEdit::singleline(text).desired_width(width).margin(size::FIELD_MARGIN).hint_text(field.placeholder);
     let response = ui.add(edit);

@@ -7,11 +7,11 @@ use attune_view::sheet::{Fold, FoldContent};
 use attune_view::view_model::output::TableModel;
 use egui::{Align2, CornerRadius, Label, Rect, RichText, Sense, Ui, Vec2, WidgetInfo, WidgetType, vec2};
 
-/// Room for the symbol and for the detail.
+/// The widths of the symbol and of the detail, in points.
 const SYMBOL: f32 = 74.0;
 const DETAIL: f32 = 92.0;
 
-/// Draws a line, and what stands under it; `open` is the name of the line that is open.
+/// Draws a line, and its content below it if it is open; `open` is the name of the open line.
 pub fn fold_ui(ui: &mut Ui, fold: &Fold, open: &mut Option<String>, trail: &mut Trail) {
     let is_open = open.as_deref() == Some(&fold.name);
     if line_ui(ui, fold, is_open) {
@@ -63,7 +63,7 @@ fn line_ui(ui: &mut Ui, fold: &Fold, is_open: bool) -> bool {
     response.on_hover_text(format!("{} Click to see all of its values.", fold.about)).clicked()
 }
 
-/// Draws the first numbers, shaded as in the table.
+/// Draws as many of the first numbers as fit, as cells that are shaded as in the table.
 fn strip_ui(ui: &Ui, table: &TableModel, strip: Rect, palette: &Palette) {
     const CELL: f32 = 7.0;
     if table.parts() == 0 {

@@ -13,16 +13,16 @@ use egui::{Align2, Pos2, Rect, Response, RichText, Sense, Shape, Stroke, Ui, Vec
 use super::context::text_ui;
 use super::grid::links::{Query, choose, query_row};
 
-/// Weights below this are no line.
+/// The least weight that has a line.
 const LEAST: f32 = 0.005;
 /// Opacity of lines that are not the chosen query's.
 const FAINT: f32 = 0.16;
-/// From a line to the pointer that is on it.
+/// The greatest distance from a line at which the pointer is on it, in points.
 const REACH: f32 = 5.0;
-/// Points on a curve that are looked at for the pointer.
+/// The number of steps along a curve in which its distance from the pointer is measured.
 const SAMPLES: usize = 24;
 
-/// Draws a picture for all heads that look from the same words at the same words.
+/// Draws one picture of lines for all heads with the same queries and keys, and one for each map that is not of a head.
 pub fn lines_ui(ui: &mut Ui, grids: &[Grid], view: &mut PanelView) {
     let mut pictures: Vec<Vec<(&Grid, &HeadMap)>> = Vec::new();
     for (grid, map) in grids.iter().filter_map(|grid| Some((grid, grid.head()?))) {
@@ -44,7 +44,7 @@ pub fn lines_ui(ui: &mut Ui, grids: &[Grid], view: &mut PanelView) {
     }
 }
 
-/// Draws lines of numbers that are not those of the sentence on the stage, so that nothing is chosen there.
+/// Draws the lines of a map that does not belong to the sentence on the stage, so that nothing can be chosen in it.
 fn plain_ui(ui: &mut Ui, grid: &Grid) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let widest = |labels: &[String]| labels.iter().map(|label| text_width(ui, label)).fold(0.0, f32::max) + size::GAP;
@@ -78,7 +78,7 @@ fn plain_ui(ui: &mut Ui, grid: &Grid) {
     }
 }
 
-/// Height of a row, and least width, of lines beside other texts.
+/// The height of a row, and the least width, of a picture of lines in which nothing can be chosen, in points.
 const PLAIN_STEP: f32 = 15.0;
 const PLAIN_WIDTH: f32 = 260.0;
 
@@ -94,7 +94,8 @@ impl LinesPicture {
         self.top + (row as f32 + 0.5) * self.step
     }
 
-    /// The heads of one pair lie side by side, so that none hides another.
+    /// Returns the curve from a query to a key. With a different `shift` for each head, no line of a pair hides
+    /// another.
     fn curve(&self, query: usize, key: usize, shift: f32) -> [Pos2; 4] {
         let (from, to) = (Pos2::new(self.left, self.y(query) + shift), Pos2::new(self.right, self.y(key) + shift));
         let bend = Vec2::new((self.right - self.left) / 2.0, 0.0);
@@ -116,7 +117,7 @@ fn picture_ui(ui: &mut Ui, maps: &[(&Grid, &HeadMap)], view: &mut PanelView) {
         LinesPicture { left: rect.left() + left, right: rect.right() - right, top: rect.top(), step: size::SLIDER_ROW };
     let chosen = query_row(first, view.selection);
     let mut lines = lines(maps, &picture);
-    // The heaviest last, over the others; those of the chosen query over all.
+    // The heaviest lines are drawn last, over the others, and those of the chosen query over all.
     lines.sort_by(|a, b| (Some(a.query) == chosen).cmp(&(Some(b.query) == chosen)).then(a.weight.total_cmp(&b.weight)));
     let hovered = response.hover_pos().and_then(|pointer| nearest(&lines, pointer, chosen));
     let is_pointed = |line: &WeightLine| view.hover.pair() == Some(line.map.pair(line.query, line.key));
@@ -136,7 +137,7 @@ fn picture_ui(ui: &mut Ui, maps: &[(&Grid, &HeadMap)], view: &mut PanelView) {
     }
 }
 
-/// The line under the pointer: a click follows its pair, and a card says its weight.
+/// Handles the line under the pointer: a click makes the walk follow its pair, and a tooltip gives its weight.
 fn pair_ui(response: Response, line: &WeightLine, view: &mut PanelView) {
     view.hover.point_at_pair(line.map.pair(line.query, line.key));
     if response.clicked() {
@@ -167,7 +168,7 @@ struct WeightLine<'a> {
     map: &'a HeadMap,
     query: usize,
     key: usize,
-    /// Share of what fills a line: its weight, or its length among those that are added.
+    /// The value that the map shows for the pair, as a share from 0 to 1, which sets the width and the opacity.
     weight: f32,
     curve: [Pos2; 4],
 }
@@ -175,7 +176,7 @@ struct WeightLine<'a> {
 fn lines<'a>(maps: &[(&'a Grid, &'a HeadMap)], picture: &LinesPicture) -> Vec<WeightLine<'a>> {
     const APART: f32 = 2.5;
     let mut lines = Vec::new();
-    // Nothing flows through a head that is switched off.
+    // A head that is switched off adds nothing, so it has no lines.
     for (place, (grid, map)) in maps.iter().enumerate().filter(|(_, (_, map))| map.enabled) {
         let shift = APART * (place as f32 - (maps.len() - 1) as f32 / 2.0);
         let pairs = (0..map.queries.len()).flat_map(|query| (0..map.keys.len()).map(move |key| (query, key)));
@@ -189,7 +190,7 @@ fn lines<'a>(maps: &[(&'a Grid, &'a HeadMap)], picture: &LinesPicture) -> Vec<We
     lines
 }
 
-/// Returns the line that the pointer is on; of a chosen query's and another, the chosen one's.
+/// Returns the index of the line that the pointer is on. If a query is chosen, only its lines count.
 fn nearest(lines: &[WeightLine], pointer: Pos2, chosen: Option<usize>) -> Option<usize> {
     let distance = |line: &WeightLine| {
         let curve = CubicBezierShape::from_points_stroke(line.curve, false, theme::CLEAR, Stroke::NONE);
@@ -201,7 +202,7 @@ fn nearest(lines: &[WeightLine], pointer: Pos2, chosen: Option<usize>) -> Option
     near.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(index, _)| index)
 }
 
-/// The words are buttons: a query's chooses it.
+/// Draws the words at both ends. Each query is a button that chooses it.
 fn words_ui(
     ui: &Ui,
     map: &HeadMap,

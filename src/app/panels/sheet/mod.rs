@@ -47,13 +47,13 @@ impl SheetPanel {
         Self { name, chosen: Chosen::default(), state: SheetUiState::default() }
     }
 
-    /// Textures of small maps made so far.
+    /// Returns the number of textures of small maps that were made so far.
     pub fn textures_made(&self) -> usize {
         self.state.textures.made
     }
 }
 
-/// Takes over the choices that all panels share.
+/// Copies the choices that all panels share from the view.
 fn follow(chosen: &mut Chosen, view: &PanelView) {
     chosen.reading = view.selection.reading;
     chosen.pieces = view.highlight.pieces;
@@ -119,7 +119,7 @@ fn shown(panel: PanelName) -> Option<Action> {
     Some(Action::Row(Pressed { which, ..Pressed::once(WindowAction::Panel) }))
 }
 
-/// Draws a sheet from top to bottom: what stays in sight, and below it what scrolls.
+/// Draws a sheet from top to bottom: the items that stay visible, and below them those that scroll.
 pub fn sheet_ui(ui: &mut Ui, sheet: &Sheet, cx: &mut SheetContext) {
     let is_mark = |item: &Item| matches!(item, Item::Scrolls);
     let (fixed, scrolled) = match sheet.items.iter().position(is_mark) {
@@ -151,7 +151,7 @@ fn has_words(sheet: &Sheet) -> bool {
     sheet.items.iter().any(|item| matches!(item, Item::Grids(grids) if is_of_head(grids)))
 }
 
-/// Esc over the panel, or a click beside everything: no word is chosen any more.
+/// Clears the choice of a word after Esc over the panel, or a click beside all items.
 fn clear_selection(ui: &Ui, selection: &mut Selection, trail: &Trail) {
     if selection.query.is_none() {
         return;
@@ -164,7 +164,7 @@ fn clear_selection(ui: &Ui, selection: &mut Selection, trail: &Trail) {
     }
 }
 
-/// Ctrl or Cmd and C over the panel copies its numbers, unless text is selected or written.
+/// Copies the panel's numbers after Ctrl+C or Cmd+C over the panel, unless a text field has the keyboard.
 fn copy_by_key(ui: &Ui, items: &[Item]) {
     let is_asked = ui.input(|input| input.events.iter().any(|event| matches!(event, Event::Copy)));
     if !is_asked || ui.ctx().text_edit_focused() || !ui.rect_contains_pointer(ui.max_rect()) {
@@ -178,7 +178,7 @@ fn copy_by_key(ui: &Ui, items: &[Item]) {
 
 /// Draws items, one below the other.
 pub fn items_ui(ui: &mut Ui, items: &[Item], cx: &mut SheetContext) {
-    // What is not drawn takes no space.
+    // Texts that are only tooltips are not drawn, so they take no space.
     let is_drawn = |item: &&Item| !matches!(item, Item::Text(text) if text.tone == Tone::Tooltip);
     for (place, item) in items.iter().filter(is_drawn).enumerate() {
         if place > 0 && matches!(item, Item::Heading(_) | Item::Details { .. }) {
@@ -229,7 +229,7 @@ fn meter_ui(ui: &mut Ui, Meter { letter, name, shown, share, spoken, hint }: &Me
     response.on_hover_text(hint);
 }
 
-/// Draws a tensor as a table, of which a right-click asks where a number comes from.
+/// Draws a tensor as a table. Asking for a number in it opens the number's provenance.
 fn numbers_ui(ui: &mut Ui, numbers: &Numbers, trail: &mut Trail) {
     if let Some(entry) = table_ui(ui, &numbers.table).and_then(|at| numbers.entry(at)) {
         trail.open(entry);

@@ -9,7 +9,7 @@ use attune_ui::widgets::traced::number_ui;
 use attune_view::sheet::{Table, TableCell};
 use egui::{Button, Grid, Label, RichText, ScrollArea, Ui, WidgetInfo, WidgetType};
 
-/// A column that a table is sorted by, and whether the largest is first.
+/// The column by which a table is sorted, and whether the largest is first; `None` for the table's own order.
 type Order = Option<(usize, bool)>;
 
 /// Draws a table, sorted as its viewer has chosen.
@@ -51,7 +51,7 @@ fn column_ui(ui: &mut Ui, name: &str, order: Order) -> bool {
     response.on_hover_text("Click to sort by this column").clicked()
 }
 
-/// The largest first, then the smallest first, then as the table is.
+/// Returns the order after a click on a column: the largest first, then the smallest first, then the table's own order.
 fn next(order: Order, col: usize) -> Order {
     match order {
         Some((by, true)) if by == col => Some((col, false)),
@@ -71,7 +71,7 @@ fn sorted(table: &Table, order: Order) -> Vec<&[TableCell]> {
     rows
 }
 
-/// Numbers by their value, words by the alphabet.
+/// Compares numbers by their value, and words by their characters. Words come before numbers.
 fn compare(one: &TableCell, other: &TableCell) -> Ordering {
     match (one.value, other.value) {
         (Some(one), Some(other)) => one.total_cmp(&other),

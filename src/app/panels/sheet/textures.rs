@@ -9,21 +9,22 @@ use attune_view::view_model::attention::Reading;
 use attune_view::view_model::heads::{AllHeads, HeadSummary, Thumbnail};
 use egui::{Color32, ColorImage, Mesh, Pos2, Rect, TextureFilter, TextureHandle, TextureOptions, Ui};
 
-/// Rows and columns of a map in its texture, at most: more are not seen at its size.
+/// The most rows and columns of a map in its texture; more would not be visible at its size.
 const TEXELS: usize = 48;
 
-/// Maps beside each other, at most: devices take textures of 8192 texels, and a layer may have more heads than fit.
+/// The most maps side by side in a texture, because devices may limit textures to 8192 texels, and a layer may have
+/// more heads than fit.
 const ABREAST: usize = 128;
 
-/// Returns the rows and columns in which the maps of a layer stand.
+/// Returns the numbers of rows and columns in which the maps of a layer are arranged.
 fn tiling(heads: usize) -> [usize; 2] {
     let cols = heads.clamp(1, ABREAST);
     [heads.div_ceil(cols), cols]
 }
 
-/// Adds the map of a head, a part of the texture of its layer.
+/// Adds the map of a head, which is a part of its layer's texture, to the meshes.
 pub fn add_map(meshes: &mut Vec<Mesh>, texture: &TextureHandle, heads: &AllHeads, head: &HeadSummary, map: Rect) {
-    /// A head that is switched off steps back.
+    /// The opacity of the map of a head that is switched off.
     const OFF: f32 = 0.35;
     let [rows, cols] = tiling(heads.layers[head.layer].heads.len());
     let corner = |row: usize, col: usize| Pos2::new(col as f32 / cols as f32, row as f32 / rows as f32);
@@ -40,10 +41,11 @@ pub fn add_map(meshes: &mut Vec<Mesh>, texture: &TextureHandle, heads: &AllHeads
 /// Textures of the layers that were in sight.
 #[derive(Default)]
 pub struct Textures {
-    /// The heads, reading and theme that they show. Heads that are shown nowhere else are not kept alive.
+    /// The heads, the reading and whether the theme is dark, for all textures; `None` before the first one. The
+    /// reference is weak, so that it does not keep the heads alive.
     of: Option<(Weak<AllHeads>, Reading, bool)>,
     layers: Vec<Option<TextureHandle>>,
-    /// Made in all.
+    /// The number of textures that were made so far.
     pub made: usize,
 }
 

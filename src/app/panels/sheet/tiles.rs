@@ -13,14 +13,14 @@ use egui::{
 use super::context::{SheetContext, width_in_sight};
 use super::textures::add_map;
 
-/// Side of a map, in points.
+/// The least and the largest side of a map, in points.
 const SIDE: (f32, f32) = (20.0, 72.0);
-/// Under a map, for its bar and its number.
+/// The height below a map for its bar and its number, in points.
 const FOOT: f32 = 17.0;
-/// Over a map, for the marks of sinks.
+/// The height above a map for the marks of sinks, in points.
 const HEAD: f32 = 8.0;
 const BAR: f32 = 3.0;
-/// Beside the rows, for their numbers.
+/// The width beside the rows for their numbers, in points.
 const GUTTER: f32 = 20.0;
 
 /// The maps with their places in rows and columns.
@@ -31,16 +31,16 @@ struct Places {
     /// Row and column of each tile.
     of: Vec<(usize, usize)>,
     origin: Pos2,
-    /// Beside the rows: for their numbers, or for an outline.
+    /// The width beside the rows, for their numbers or for an outline.
     gutter: f32,
 }
 
 impl Places {
     fn of(tiles: &Tiles, width: f32) -> Self {
-        // The outline of the first map lies there.
+        // Without numbers, the gutter has room for the outline of the first map.
         let gutter = if tiles.rows.len() > 1 { GUTTER } else { size::OUTLINE };
         let (room, columns) = (width - gutter, tiles.heads.columns());
-        // Those without names of rows fill the width.
+        // Maps without row names fill the width.
         let cols = match tiles.rows.is_empty() {
             true => columns.max((room / (SIDE.1 + size::GAP_TIGHT)) as usize).max(1),
             false => columns.max(1),
@@ -63,12 +63,12 @@ impl Places {
         self.gutter == GUTTER
     }
 
-    /// Returns the height of the numbers of the columns.
+    /// Returns the height of the column numbers; 0 if there are none.
     fn title(&self) -> f32 {
         if self.has_titles() { size::LABEL } else { 0.0 }
     }
 
-    /// Returns a map with its foot.
+    /// Returns the rectangle of a map with its marks above and its foot below.
     fn cell(&self, (row, col): (usize, usize)) -> Rect {
         let at = Vec2::new(self.gutter, self.title()) + Vec2::new(col as f32, row as f32) * self.step();
         Rect::from_min_size(self.origin + at, self.step() - Vec2::new(size::GAP_TIGHT, 0.0))
@@ -89,7 +89,7 @@ pub fn tiles_ui(ui: &mut Ui, tiles: &Tiles, cx: &mut SheetContext) {
     let keyboard = ui.interact(rect, ui.id().with("all heads"), Sense::click());
     lead(ui, tiles, &places, &keyboard, cx);
     numbers_ui(ui, tiles, &places, palette);
-    // The maps lie under what marks them.
+    // This shape is replaced by the maps, so that they lie under their marks.
     let under = ui.painter().add(Shape::Noop);
     let mut meshes: Vec<Mesh> = Vec::new();
     for (tile, place) in tiles.tiles.iter().zip(&places.of) {
@@ -116,7 +116,8 @@ pub fn tiles_ui(ui: &mut Ui, tiles: &Tiles, cx: &mut SheetContext) {
     ui.painter().set(under, Shape::Vec(meshes.into_iter().map(Shape::mesh).collect()));
 }
 
-/// With the keyboard on the maps, arrows go from one to another, Enter opens one, and M chooses the next measure.
+/// Handles the keyboard while it is on the maps: arrows go from one to another, Enter opens one, and M chooses the next
+/// measure.
 fn lead(ui: &Ui, tiles: &Tiles, places: &Places, keyboard: &Response, cx: &mut SheetContext) {
     cx.state.cursor = cx.state.cursor.min(tiles.tiles.len().saturating_sub(1));
     let cursor = cx.state.cursor;
@@ -137,7 +138,7 @@ fn lead(ui: &Ui, tiles: &Tiles, places: &Places, keyboard: &Response, cx: &mut S
     if ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::M)) {
         cx.asks.push(Ask::Choose(tiles.next.clone()));
     }
-    // Enter, where the pointer is nowhere.
+    // Enter counts as a click of the element that has the keyboard.
     if keyboard.clicked() {
         cx.asks.push(Ask::OpenHead(cx.state.cursor));
     }
@@ -162,7 +163,7 @@ fn numbers_ui(ui: &Ui, tiles: &Tiles, places: &Places, palette: &Palette) {
     }
 }
 
-/// Draws the sinks over a map, and the row of the chosen query.
+/// Draws marks above a map at its sinks, and an outline around the row of the chosen query.
 fn paint_links(ui: &Ui, tiles: &Tiles, head: &HeadSummary, map: Rect, cx: &SheetContext) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let sinks = if tiles.reading.hides_sinks { &[][..] } else { &tiles.heads.sinks.sinks };
@@ -178,7 +179,7 @@ fn paint_links(ui: &Ui, tiles: &Tiles, head: &HeadSummary, map: Rect, cx: &Sheet
     }
 }
 
-/// Draws a bar as long as the measure, and its number.
+/// Draws a bar for the measure, and its number; without a number, the bar is empty.
 fn foot_ui(ui: &Ui, tile: &Tile, map: Rect, palette: &Palette) {
     let track = Rect::from_min_size(map.left_bottom() + Vec2::new(0.0, 2.0), Vec2::new(map.width(), BAR));
     ui.painter().rect_filled(track, CornerRadius::ZERO, palette.line);
@@ -189,7 +190,8 @@ fn foot_ui(ui: &Ui, tile: &Tile, map: Rect, palette: &Palette) {
     ui.painter().text(at, Align2::CENTER_TOP, short(found), theme::mono(size::CELL_NUMBER), palette.ink_soft);
 }
 
-/// The outline of a map: Attention shows it alone, the pointer or the keyboard is at it, or it is among the strongest.
+/// Paints the outline of a map. It is stronger if Attention shows the head alone, if the pointer or the keyboard is on
+/// it, or if it is among the strongest heads, which also get their rank.
 fn paint_marks(ui: &Ui, tile: &Tile, (is_shown, is_at): (bool, bool), map: Rect, palette: &Palette) {
     const BADGE: f32 = 12.0;
     let painter = ui.painter();

@@ -38,8 +38,8 @@ pub fn placed(plan: &Plan, origin: Pos2, arcs: &[WeightArc]) -> Vec<PlacedArc> {
     placed
 }
 
-/// Returns the curve from query to key: above the row of both, or from row to row. A word that attends to itself has a
-/// loop.
+/// Returns the curve from query to key: above the row of both, or from row to row; `None` if a word has no place. A
+/// word that attends to itself has a loop.
 fn curve(plan: &Plan, arc: &WeightArc, shift: f32) -> Option<[Pos2; 4]> {
     /// Height of a cubic's control points divided by the height of the curve.
     const TO_CONTROL: f32 = 4.0 / 3.0;
@@ -118,15 +118,16 @@ impl PlacedArc {
     }
 }
 
-/// Returns the arc under the pointer: the nearest, and of equally near arcs the heaviest.
+/// Returns the pair of the arc under the pointer: of the nearest one within reach, and of equally near arcs the
+/// heaviest.
 pub fn nearest(arcs: &[PlacedArc], pointer: Pos2) -> Option<Pair> {
     let near = arcs.iter().rev().map(|arc| (arc, arc.distance(pointer)));
     let near = near.filter(|(arc, distance)| *distance <= REACH + weight_line::width(arc.arc.weight) / 2.0);
     near.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(arc, _)| arc.arc.pair)
 }
 
-/// Sizes of the type; the largest that fits is used. A sentence that does not fit into one row at any size has two
-/// rows.
+/// The sizes of the type; the largest that fits is used. A sentence without a source that does not fit into one row at
+/// any size has two rows. What does not fit at all scrolls, in the least size.
 const ONE_ROW: [f32; 10] = [34.0, 30.0, 27.0, 24.0, 22.0, 20.0, 18.0, 16.5, 15.0, 14.0];
 const TWO_ROWS: [f32; 4] = [17.0, 16.0, 15.0, 14.0];
 const LEAST: f32 = 14.0;
@@ -136,7 +137,8 @@ const LEADING: f32 = 1.4;
 const PADDING: f32 = 0.22;
 const SPACE: f32 = 0.18;
 
-/// Heights of the arcs above the first row and between two rows, and of the numbers below the last row.
+/// The room for a sentence: its width, and the heights of the arcs above the first row and between two rows, and of the
+/// numbers below the last row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Room {
     pub width: f32,

@@ -37,7 +37,7 @@ const FONTS: (f32, f32) = (24.0, 34.0);
 #[derive(Clone, Debug, Default)]
 pub struct StripState {
     area: Option<Rect>,
-    /// The place of the first word's line, from which the places of words are counted.
+    /// The upper left corner of the words, from which their places are counted; `None` before the first frame.
     origin: Option<Pos2>,
     /// How far the line was scrolled to the left in the last frame.
     scrolled: f32,
@@ -51,7 +51,7 @@ pub struct StripState {
     in_sight: Option<WordAt>,
 }
 
-/// Arcs that fade out while others appear.
+/// The arcs that are shown, and those that fade out while these appear.
 #[derive(Clone, Debug, Default)]
 struct Fade {
     shown: Option<ShownArcs>,
@@ -67,7 +67,7 @@ pub struct StripOptions {
     pub reduced_motion: bool,
 }
 
-/// The strip, laid out.
+/// The sentence over the picture, laid out with its controls.
 #[derive(Clone)]
 pub struct Strip<'a> {
     model: &'a SentenceArcs,
@@ -92,7 +92,7 @@ struct WordLook {
 }
 
 impl<'a> Strip<'a> {
-    /// Lays out the strip, or returns `None` if the stage is too small for it.
+    /// Lays out the strip, or returns `None` if the stage is too small for it or the sentence has no words.
     pub fn of(ui: &Ui, model: &'a SentenceArcs, area: Vec2, options: StripOptions) -> Option<Self> {
         /// Heights above, between and below the rows.
         const ROOMY: (f32, f32, f32) = (46.0, 36.0, NUMBERS);
@@ -158,7 +158,8 @@ impl<'a> Strip<'a> {
         self.controls + self.plan.size.y
     }
 
-    /// Returns where the middle of a word was in the last frame, from the left.
+    /// Returns the horizontal position on the screen of the middle of a word; `None` before the first frame, and for a
+    /// word without a place.
     pub fn middle_of(&self, word: WordAt, state: &StripState) -> Option<f32> {
         Some(state.origin?.x + self.plan.scrolled(state.scrolled).place(word)?.rect.center().x)
     }
@@ -361,7 +362,8 @@ impl<'a> Strip<'a> {
         }
     }
 
-    /// Shows the weight of the arc under the pointer in words; a click chooses its pair for the walk.
+    /// Shows the weight of the arc under the pointer in words; a click on the arc of a word of the sentence chooses its
+    /// pair for the walk.
     fn arc_ui(&self, ground: &Response, arc: &WeightArc, view: &mut PanelView) {
         view.hover.point_at_pair(arc.pair);
         if ground.clicked() && arc.from.side == Side::Sentence {
@@ -577,7 +579,8 @@ pub fn layer(model: &SentenceArcs, selection: &Selection, walk: &Walk) -> Option
     if is_followed { of_head() } else { model.layers.len().checked_sub(1) }
 }
 
-/// Returns the weights of the chosen word, or else of the first word that the lesson is about.
+/// Returns the weights of the chosen word of the row, if there is one. Without one, they are of the first word that the
+/// lesson is about once it has introduced attention or, in the row of the source, of the word that the walk is about.
 fn chosen(model: &SentenceArcs, state: &StripState, view: &PanelView, is_open: bool) -> Option<ShownArcs> {
     let layer = layer(model, view.selection, view.walk)?;
     let word = match model.layers[layer].line_of(state.direction) {
@@ -633,7 +636,8 @@ fn is_chosen(at: WordAt, state: &StripState, selection: &Selection) -> bool {
     }
 }
 
-/// Chooses a word, in the strip and in all panels.
+/// Chooses a word. One of the sentence becomes the query in all panels; one of the source is chosen only in the strip,
+/// which then shows the words that look at it.
 pub fn choose(at: WordAt, state: &mut StripState, selection: &mut Selection) {
     match at.side {
         Side::Sentence => {
@@ -663,7 +667,7 @@ fn keep_keys(response: &Response) {
 }
 
 impl Fade {
-    /// Returns the opacity of the present arcs, from 0 to 1, and the arcs that fade out meanwhile.
+    /// Returns the opacity of the current arcs, from 0 to 1, and the arcs that fade out meanwhile.
     fn at(&mut self, ui: &Ui, shown: Option<ShownArcs>, reduced_motion: bool) -> (f32, Option<ShownArcs>) {
         let now = ui.input(|input| input.time);
         if self.shown != shown {
@@ -714,7 +718,7 @@ fn let_go(ctx: &Context, state: &mut StripState, view: &mut PanelView) {
     }
 }
 
-/// Chooses the word `steps` places further on, in the row whose weights are shown; the ends stop it.
+/// Chooses the word `steps` places further on, in the row whose weights are shown, but not beyond its ends.
 fn step(model: &SentenceArcs, state: &mut StripState, view: &mut PanelView, steps: isize) {
     let layer = layer(model, view.selection, view.walk).map(|layer| &model.layers[layer]);
     let line = layer.map_or(Side::Sentence, |layer| layer.line_of(state.direction));
@@ -734,7 +738,8 @@ fn step(model: &SentenceArcs, state: &mut StripState, view: &mut PanelView, step
     debug_assert!(shown(model, state, view, true).is_some() || model.layers.is_empty());
 }
 
-/// Chooses the next of: all heads of a layer, then each head alone, then the same for the next layer.
+/// Moves `steps` places on in the sequence of all heads of a layer, each of its heads alone, and then the same for the
+/// next layer; the ends of the sequence stop it.
 fn step_head(model: &SentenceArcs, selection: &mut Selection, walk: &Walk, steps: isize) {
     let Some(now) = layer(model, selection, walk) else { return };
     let choices: Vec<(usize, Option<usize>)> = model

@@ -69,7 +69,8 @@ pub fn first_pressed<A: ActionTable>(ctx: &Context, is_on: impl Fn(A) -> bool) -
     })
 }
 
-/// Returns the action of a key, among the actions selected by `is_on`.
+/// Returns the action of a key, among those selected by `is_on`; if several have a matching key, the one with the most
+/// modifiers.
 pub fn action_of<A: ActionTable>(key: Key, modifiers: Modifiers, is_on: impl Fn(A) -> bool) -> Option<A> {
     let rows = A::ROWS.iter().filter(|(action, _)| is_on(*action));
     let keys =
@@ -175,7 +176,7 @@ const MOMENT: Duration = Duration::from_millis(1200);
 /// The longest pause between two letters of a word. Keys meant as commands come more slowly, or repeat the same key.
 const WITHIN_WORD: Duration = Duration::from_millis(350);
 
-/// How the last text field was left, and what was typed last.
+/// The state of typing: how the last text field was left, and what was typed last.
 #[derive(Clone, Copy, Default)]
 struct Typing {
     last: Option<Instant>,
@@ -185,7 +186,7 @@ struct Typing {
     was_writing: bool,
     /// Whether the field was left by a key that is meant for it, such as Esc.
     is_left: bool,
-    /// The last letter that was typed outside every field.
+    /// The last letter that was typed outside every field, and the time.
     loose: Option<(char, Instant)>,
     /// The time at which the last letter of a word typed outside every field was dropped.
     dropped: Option<Instant>,

@@ -23,17 +23,18 @@ impl ActionRow {
     pub(super) const EMPTY: ActionRow =
         ActionRow { text: "", tooltip: "", keys: &[], or: &[], aliases: &[], line: SheetLine::Unlisted };
 
-    /// Returns the keys as menus and tooltips write them: `Ctrl+Shift+↑`, `D D`.
+    /// Returns the first key as menus and tooltips write it, such as `Ctrl+Shift+↑` or `D D`; empty if there is none.
     pub fn keys_text(&self) -> String {
         self.keys.first().map(Shortcut::text).unwrap_or_default()
     }
 
-    /// Returns the tooltip, followed by the keys.
+    /// Returns the tooltip, followed by the first key in brackets, if there is one.
     pub fn hint(&self) -> String {
         self.hint_with(self.tooltip)
     }
 
-    /// Returns another text, followed by the keys, where the text depends on what is shown.
+    /// Returns another text in place of the tooltip, followed by the first key in brackets, for a text that depends on
+    /// what is shown.
     pub fn hint_with(&self, words: &str) -> String {
         match self.keys_text() {
             keys if keys.is_empty() => words.to_owned(),
@@ -78,7 +79,7 @@ macro_rules! action_table {
 }
 pub(super) use action_table;
 
-/// How an action appears on the key sheet.
+/// The appearance of an action on the key sheet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SheetLine {
     /// No line; the action has no key.

@@ -7,9 +7,9 @@ use egui::{Key, Modifiers};
 pub struct Shortcut {
     pub key: Key,
     pub modifiers: Modifiers,
-    /// The key must be pressed twice in a row; see [`Pressed`].
+    /// Whether the key must be pressed twice in a row; see [`Pressed`].
     pub is_twice: bool,
-    /// With Shift held as well, the key is another shortcut. Other extra modifiers do not matter.
+    /// Whether the key is another shortcut if Shift is held as well.
     without_shift: bool,
 }
 

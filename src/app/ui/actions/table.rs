@@ -291,26 +291,26 @@ action_table! {
 pub enum Action {
     /// An action with a row in the table.
     Row(Pressed<WindowAction>),
-    /// Returns from the course page to the lesson.
+    /// The return from the course page to the lesson.
     Back,
-    /// Opens a dialog that chooses a file for this purpose.
+    /// A dialog that chooses a file for this purpose.
     ChooseFile(FilePurpose),
-    /// Uses the chosen file for this purpose.
+    /// The use of a chosen file for this purpose.
     UseFile(FilePurpose, PathBuf),
     CloseMap,
-    /// Restores the checkpoint at this index of the list.
+    /// The return to the checkpoint at this index of the list.
     GoBack(usize),
     ResetCourse,
     UndoResetCourse,
-    /// Opens a lesson at one of its cells.
+    /// A lesson to open at one of its cells.
     OpenCell(PathBuf, String),
-    /// Removes the questions from earlier lessons from the beginning of the lesson.
+    /// The removal of the questions from earlier lessons at the beginning of the lesson.
     LeaveRecall,
-    /// Follows a link in a text.
+    /// A link in a text to follow.
     Follow(TextLink),
-    /// Opens the panels that belong to a cell of the notebook.
+    /// A cell of the notebook whose panels are opened.
     Reach(ReachedCell),
-    /// Sets the pace of training.
+    /// The pace of training to set.
     SetPace(Pace),
 }
 

@@ -145,7 +145,7 @@ fn show(
     shown
 }
 
-/// Marks the pair of brackets at the caret, and the error of the last run.
+/// Marks the pair of brackets at the caret, or a bracket there that has no partner, and the error of the last run.
 fn marks_ui(
     ui: &mut Ui,
     laid: &Laid,
@@ -238,7 +238,7 @@ enum EditorKey {
     Backspace,
     Typed(char),
     Offer,
-    /// Moves the selection in the list of completions by a number of rows.
+    /// A move of the selection in the list of completions by a number of rows.
     Go(isize),
     Take,
     /// The arrow keys up and down, which can leave the text.

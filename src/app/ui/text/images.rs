@@ -70,7 +70,7 @@ impl Images {
         Ok(vec2(width as f32, height as f32))
     }
 
-    /// Returns the texture of a picture; `None` until it is decoded.
+    /// Returns the texture of a picture; `None` until it is decoded, and if it cannot be shown.
     pub fn texture(&mut self, ctx: &Context, path: &str) -> Option<TextureId> {
         self.receive(ctx);
         let epoch = self.epoch;

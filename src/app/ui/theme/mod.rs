@@ -22,13 +22,13 @@ pub mod size {
     pub const BODY: f32 = 13.5;
     pub const READING: f32 = 15.0;
     pub const HEADING: f32 = 19.0;
-    /// The title of the course.
+    /// The font size of the course's title.
     pub const TITLE: f32 = 30.0;
     pub const MONO: f32 = 12.5;
     pub const LABEL: f32 = 13.0;
     pub const LABEL_STRONG: f32 = 14.5;
     pub const LABEL_AXIS: f32 = 11.0;
-    /// Names of groups of points.
+    /// The font size of the names of groups of points.
     pub const CROWD: f32 = 13.0;
     /// The width of a text column: about 62 characters of reading text.
     pub const MEASURE: f32 = 460.0;
@@ -79,7 +79,7 @@ pub mod size {
     pub const FIELD_MARGIN: Vec2 = Vec2::new(7.0, 4.0);
     /// The width of the list of a sentence's words while it is typed.
     pub const WIDE_POPUP: f32 = 400.0;
-    /// The largest height of that list: about five rows.
+    /// The largest height of the list of a sentence's words: about five rows.
     pub const CHIPS_MAX: f32 = 136.0;
     /// The least and the largest width of a field for a group of words.
     pub const GROUP_FIELD: (f32, f32) = (56.0, 180.0);
@@ -119,7 +119,7 @@ pub mod size {
     }
 }
 
-/// How an attention weight is drawn as a line: a larger weight makes it thicker and more opaque.
+/// The line that represents an attention weight: a larger weight makes it thicker and more opaque.
 pub mod weight_line {
     /// Line widths in points for weight 0 and weight 1.
     pub const WIDTH: (f32, f32) = (0.5, 10.0);
@@ -185,7 +185,7 @@ pub mod motion {
     pub const GLIDE: f32 = 0.5;
     /// Slow movement from static to contextual when a stage cell plays.
     pub const PLAY: f32 = 3.0;
-    /// The pause before and after that movement.
+    /// The pause before and after the slow movement of a stage cell.
     pub const PLAY_PAUSE: f32 = 0.9;
     /// The animation on the course page.
     pub const SPLIT: f32 = 4.0;

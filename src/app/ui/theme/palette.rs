@@ -77,7 +77,7 @@ pub struct CodeColors {
     pub variable: Color32,
 }
 
-/// Strength of what a step of a walk is not about.
+/// The strength of the colours of everything that a step of a walk is not about.
 pub const QUIET: f32 = 0.25;
 
 /// Number of hues of groups.
@@ -226,7 +226,7 @@ impl Palette {
         }
     }
 
-    /// Returns the colour of a stop on the time line, which the walk has reached or has ahead.
+    /// Returns the colour of a stop on the time line, which depends on whether the walk has reached it.
     pub fn stop(&self, is_reached: bool) -> Color32 {
         if is_reached { self.accent } else { self.ink_faint }
     }
@@ -249,12 +249,12 @@ impl Palette {
         if is_front { self.ink } else { self.ink_soft }
     }
 
-    /// Returns the colour of a weight in [0, 1], from the surface to the head's hue.
+    /// Returns the colour of a weight in [0, 1], from `raised` to the head's hue.
     pub fn weight(&self, own: usize, weight: f32) -> Color32 {
         self.raised.lerp_to_gamma(self.head(own), weight.clamp(0.0, 1.0).powf(SPREAD))
     }
 
-    /// Returns the colour of a query's weight in [0, 1], from near the surface to the hue of queries.
+    /// Returns the colour of a query's weight in [0, 1], from near `raised` to the hue of queries.
     pub fn weight_of_query(&self, weight: f32) -> Color32 {
         const FAINT: f32 = 0.25;
         self.raised.lerp_to_gamma(self.query, FAINT + (1.0 - FAINT) * weight.clamp(0.0, 1.0))

@@ -274,7 +274,7 @@ pub struct Selection {
     pub sense: Option<usize>,
     /// The parts that the arrows of a move stand for, if the learner chose them.
     pub by: Option<ArrowParts>,
-    /// How attention is read, in every map and in the sentence.
+    /// The way in which attention is read, in every map and in the sentence.
     pub reading: Reading,
     /// The measure of which word mattered that the arcs of the sentence show, in the place of weights.
     pub measure: Option<WordMeasure>,
@@ -283,7 +283,7 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Makes another word the query. The key becomes again the one with the largest weight.
+    /// Makes another word the query. The key is reset to the one with the largest weight.
     pub fn choose_query(&mut self, query: Option<usize>) {
         (self.query, self.key) = (query, None);
         (self.by_default, self.missed) = (None, None);
@@ -294,12 +294,12 @@ impl Selection {
         (self.query, self.key, self.by_default) = (query, None, query);
     }
 
-    /// Returns the query that the learner chose.
+    /// Returns the query that the learner chose; `None` if there is none, or the walk chose it by itself.
     pub fn chosen_query(&self) -> Option<usize> {
         self.query.filter(|query| self.by_default != Some(*query))
     }
 
-    /// Makes another head the head of the walk. The key becomes again the one with the largest weight.
+    /// Makes another head the head of the walk. The key is reset to the one with the largest weight.
     pub fn choose_head(&mut self, head: usize) {
         (self.head, self.key, self.is_head_chosen) = (head, None, true);
     }
@@ -372,7 +372,7 @@ fn nth(words: &[&str], position: usize) -> Option<(String, usize)> {
     Some(((*word).to_owned(), words[..position].iter().filter(|other| *other == word).count()))
 }
 
-/// Returns the position of a word's occurrence, or of its last one if there are fewer.
+/// Returns the position of a word's occurrence, or of its last one if there are fewer; `None` if the word is missing.
 fn place(words: &[&str], word: &str, occurrence: usize) -> Option<usize> {
     words
         .iter()
@@ -387,13 +387,13 @@ fn place(words: &[&str], word: &str, occurrence: usize) -> Option<usize> {
 pub struct FocusRequest {
     /// An entry of a learned tensor, with its row and column, which the weights panel shows.
     pub weight: Option<(TensorId, usize, usize)>,
-    /// The id of a cell of the notebook.
+    /// The id of a cell that the notebook selects and scrolls to.
     pub cell: Option<String>,
     /// The id of a cell whose sentence the stage shows, once there is a model.
     pub sentence_of: Option<String>,
     /// A step of the walk, which the stage shows once there is a model.
     pub step: Option<StepLink>,
-    /// A comparison, which the meaning panel shows even if it has begun before or is still loading.
+    /// A comparison, which the meaning panel shows even if it began earlier or is still loading.
     pub meaning: Option<MeaningView>,
     /// A button whose key was pressed, which its panel presses in the next frame.
     pub button: Option<WindowAction>,

@@ -49,7 +49,7 @@ pub struct Highlight {
     pub pieces: bool,
     /// The feature that sets the colours of a file's points; `None` to colour them by group.
     pub color_by: Option<Feature>,
-    /// The feature that sets their sizes; `None` for one size.
+    /// The feature that sets the sizes of a file's points; `None` for one size.
     pub size_by: Option<Feature>,
 }
 
@@ -73,7 +73,7 @@ impl Default for Highlight {
 }
 
 impl Highlight {
-    /// Highlights the words of a stage cell, among all points.
+    /// Highlights the words of a stage cell, and shows all points again.
     pub fn show(&mut self, cell: &str, words: &[String]) {
         self.widen();
         (self.lit, self.shown_cell) = (words.to_vec(), Some(cell.to_owned()));
@@ -148,12 +148,12 @@ fn points(stage: &StageModel, matches: impl Fn(&str) -> bool + Sync) -> Vec<Hit>
     tokens.chain(words.into_iter().flatten()).collect()
 }
 
-/// How prominently a point is drawn.
+/// The prominence with which a point is drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Visibility {
     #[default]
     Lit,
-    /// Not chosen, but shown for orientation: a word of a group.
+    /// A word of a group that is not chosen but shown for orientation.
     Landmark,
     Faded,
     Hidden,
@@ -346,7 +346,7 @@ impl Emphasis {
         Box::new(all.filter(|(_, shown)| *shown != Visibility::Hidden))
     }
 
-    /// Returns whether a word is lit while most others are not.
+    /// Returns whether a word of this visibility is lit while most words are not.
     pub fn is_chosen(&self, shown: Visibility) -> bool {
         self.words.most != Visibility::Lit && shown == Visibility::Lit
     }

@@ -26,12 +26,12 @@ pub struct Walk {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum WalkMode {
-    /// Moves directly from static to contextual.
+    /// The direct movement from static to contextual.
     #[default]
     Straight,
-    /// Goes through the steps of each layer.
+    /// The walk through the steps of each layer.
     Stepped,
-    /// Moves from layer to layer, without the steps.
+    /// The movement from layer to layer, without the steps.
     ByLayer,
 }
 
@@ -73,7 +73,7 @@ impl PlayState {
 pub const STEPS: usize = Step::ALL.len();
 /// The index of a layer's last step.
 pub const LAST: f32 = (STEPS - 1) as f32;
-/// The index of the step before it, from which the points begin to move.
+/// The index of a layer's second-last step, from which the points begin to move.
 const BEFORE_MOVE: f32 = LAST - 1.0;
 
 impl Walk {
@@ -184,7 +184,7 @@ impl Walk {
         WalkPlace { way, now, later_layers }
     }
 
-    /// Returns whether there is no step back.
+    /// Returns whether the walk is at its start or moving there, so that there is no step back.
     pub fn is_at_start(&self) -> bool {
         self.goal() == 0.0
     }
@@ -199,7 +199,8 @@ impl Walk {
         self.way == WalkMode::Stepped && self.now > 0.0
     }
 
-    /// Adapts the walk to a model with this number of layers. Points that moved directly stay.
+    /// Adapts the walk to a model with this number of layers. A walk by steps that is at its end stays at the end; any
+    /// other place is limited to the layers that there are.
     pub fn set_layers(&mut self, layers: usize) {
         let is_at_end = self.way == WalkMode::Stepped && self.place() == self.end();
         let later_layers = layers.max(1) - 1;
@@ -268,7 +269,8 @@ impl Walk {
         self.walk_to(self.goal().ceil() - 1.0);
     }
 
-    /// Goes to a place on the walk in a short glide. With reduced motion it jumps.
+    /// Goes to a place on the walk in a short glide, or at once if it is in another layer. With reduced motion it
+    /// jumps.
     pub fn walk_to(&mut self, to: f32) {
         let to = to.clamp(0.0, self.end());
         if self.way == WalkMode::ByLayer {
@@ -315,7 +317,7 @@ impl Walk {
         self.pass_to(if begins_again { 0 } else { passed.saturating_add_signed(back) });
     }
 
-    /// Goes to the same step of another layer.
+    /// Goes to the same step of another layer or, on a walk without steps, to the end of that layer.
     pub fn walk_to_layer(&mut self, layer: usize) {
         let layer = layer.min(self.later_layers);
         if self.way == WalkMode::ByLayer {

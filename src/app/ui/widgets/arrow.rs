@@ -2,12 +2,12 @@
 
 use egui::{Color32, Painter, Pos2, Shape, Stroke};
 
-/// Width of the line.
+/// The width of an arrow's line, in points.
 const LINE: f32 = 2.0;
-/// Length of the head.
+/// The length of an arrow's head, in points.
 const HEAD: f32 = 6.0;
 
-/// Draws an arrow; nothing of one that is shorter than a point.
+/// Draws an arrow, unless it is shorter than a point.
 pub fn arrow(painter: &Painter, from: Pos2, to: Pos2, ink: Color32) {
     let along = to - from;
     let length = along.length();

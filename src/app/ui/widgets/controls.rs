@@ -59,7 +59,7 @@ pub fn switch_ui<T: Copy + PartialEq>(ui: &mut Ui, chosen: &mut T, ways: &[(T, &
     });
 }
 
-/// Shows the words of the sentence, of which a click chooses the query.
+/// Shows the words of the sentence; a click on one chooses it as the query.
 pub fn choose_query_ui<'a>(
     ui: &mut Ui,
     tokens: impl IntoIterator<Item = (usize, &'a String)>,
@@ -94,7 +94,7 @@ pub fn led_by_arrows(ui: &Ui, grid: &Response, (row, col): (usize, usize), rows:
     (moved(row, Key::ArrowUp, Key::ArrowDown, rows), moved(col, Key::ArrowLeft, Key::ArrowRight, cols))
 }
 
-/// Shows a line in a panel that has no content yet.
+/// Shows a line that says why a panel has no content yet.
 pub fn waiting_ui(ui: &mut Ui, models: &Models) {
     let words = match models.snapshot() {
         None => "…".to_owned(),
@@ -121,7 +121,7 @@ pub fn middle_ui(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
 /// The time for which a button says that it has copied, in seconds.
 const SAID: f64 = 1.5;
 
-/// Copies `text`, and remembers under `id` when.
+/// Copies `text`, and stores the time under `id`.
 pub fn copy(ui: &Ui, id: Id, text: String) {
     ui.copy_text(text);
     let now = ui.input(|input| input.time);
@@ -143,7 +143,8 @@ pub fn copy_button(ui: &mut Ui, what: &str, text: impl FnOnce() -> String) -> Re
     labelled_copy_button(ui, "copy", what, text)
 }
 
-/// Draws a button that copies the code cell that does the same.
+/// Draws a button that copies code for a cell of the notebook; `what` names the settings or the map that the code
+/// reproduces.
 pub fn code_button(ui: &mut Ui, what: &str, code: impl FnOnce() -> String) -> Response {
     labelled_copy_button(
         ui,

@@ -181,7 +181,7 @@ fn presets_ui(ui: &mut Ui, model: &WhatIfModel) -> Option<Command> {
             ("none", "Every word sees every word", table(count, |_, _| true), MaskBase::None),
             ("only itself", "Each word sees only itself", table(count, itself), MaskBase::Hidden),
         ];
-        // Of presets that are alike here, the first is the one.
+        // If several presets are alike here, the first one is chosen.
         let chosen = presets.iter().position(|(_, _, sees, _)| model.mask.now == *sees);
         for (index, (words, hint, sees, base)) in presets.into_iter().enumerate() {
             let is_chosen = chosen == Some(index);
@@ -200,7 +200,7 @@ fn table(count: usize, sees: impl Fn(usize, usize) -> bool) -> Vec<bool> {
     (0..count * count).map(|at| sees(at / count, at % count)).collect()
 }
 
-/// The lesson's own mask is none of the learner's.
+/// Returns the command that sets the mask `sees`; for the lesson's own mask, the one that resets it.
 fn set(model: &WhatIfModel, sees: Vec<bool>, base: MaskBase) -> Command {
     if sees == model.mask.own {
         return Command::Interventions(InterventionCommand::ResetMask);

@@ -257,7 +257,7 @@ pub fn sketch_ui(ui: &Ui, sketch: &Sketch, rect: Rect, time: f32) {
 
 /// Returns the parts of a sketch that names must not cover: ends of arrows, dots and the arrows themselves.
 fn taken_places(sketch: &Sketch, time: f32, at: impl Fn([f32; 2]) -> Pos2) -> Vec<Rect> {
-    /// Between two places of an arrow.
+    /// The distance between the places of an arrow that are avoided, in points.
     const STEP: f32 = 4.0;
     let around = |at: Pos2, radius: f32| Rect::from_center_size(at, Vec2::splat(2.0 * radius));
     let ends = sketch.moves.iter().flat_map(|way| [way.start, way.at(time)]).map(|place| around(at(place), END));
@@ -284,7 +284,7 @@ pub fn sentence_ui(ui: &Ui, sketch: &Sketch, rect: Rect) {
     const WORDS: f32 = 40.0;
     /// The largest height of an arc, as a share of the drawing's height.
     const ARCS: f32 = 0.5;
-    /// The gap between words, in their size.
+    /// The gap between words, as a share of their font size.
     const GAP: f32 = 0.3;
     /// The height of the arc between neighbours, as a share of that of the widest.
     const LEAST: f32 = 0.34;

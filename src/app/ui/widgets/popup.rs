@@ -33,7 +33,7 @@ fn place(card: Vec2, about: Rect, over: Rect, screen: Rect) -> Pos2 {
         let most = (screen.max - card).max(screen.min);
         at.clamp(screen.min, most)
     };
-    // Moved down only as far as needed to keep clear of `over`.
+    // The card is moved down only as far as needed to keep clear of `over`.
     let below = over.bottom() + size::GAP_TIGHT;
     let beside = (near.center().y - card.y / 2.0).max(if over.top() <= near.top() { below } else { f32::MIN });
     let places = [

@@ -87,7 +87,7 @@ pub fn sentence_field_ui(
     changes
 }
 
-/// Shows a text of a recording, which can be chosen among its texts and not be edited.
+/// Shows the text of a recording. Another of its texts can be chosen, but none can be edited.
 fn recorded_ui(
     ui: &mut Ui,
     field: &SentenceField,
@@ -182,7 +182,7 @@ fn open_ui(
     changes
 }
 
-/// Writes an edited text into the field, which keeps the keyboard.
+/// Writes an edited text into the field, which keeps the keyboard. Returns the change if the text can be read.
 fn write_edit(
     ui: &Ui,
     id: Id,
@@ -196,7 +196,8 @@ fn write_edit(
     read(model, state).fault.is_none().then(|| SentenceChange::Typed(state.text.clone()))
 }
 
-/// Returns the largest font in which the whole sentence fits while the field is closed.
+/// Returns the font of the field: while it is closed, the largest one in which the whole sentence fits, or else the
+/// smallest.
 fn font(ui: &Ui, width: f32, state: &SentenceFieldState) -> FontId {
     const SIZES: [f32; 3] = [size::BODY, size::MONO, size::SMALL];
     let room = width - 2.0 * size::FIELD_MARGIN.x;
@@ -227,7 +228,8 @@ fn open(ui: &Ui, id: Id, field: &SentenceField, state: &mut SentenceFieldState) 
     }
 }
 
-/// Closes the field and returns the last sentence that could be read.
+/// Closes the field and returns its sentence or, if its text cannot be read, the shown one. An unreadable text is kept
+/// for the next time that the field opens.
 fn close(field: &SentenceField, state: &mut SentenceFieldState, reading: &SentenceReading) -> String {
     state.is_open = false;
     let last = if reading.fault.is_none() {
@@ -253,7 +255,7 @@ fn read(model: &SentencesModel, state: &mut SentenceFieldState) -> SentenceReadi
     reading
 }
 
-/// Shows the menu of the lesson's sentences, and returns the index of the chosen one.
+/// Shows the menu of the lesson's sentences, and returns the index of the chosen one, unless it is shown already.
 fn menu_ui(
     ui: &mut Ui,
     field: &SentenceField,
@@ -282,7 +284,7 @@ fn menu_ui(
 enum Edit {
     Without(usize),
     With(usize, String),
-    /// Removes the words beyond the model's limit.
+    /// The removal of the words beyond the model's limit.
     Cut,
 }
 
@@ -296,7 +298,8 @@ impl Edit {
     }
 }
 
-/// Returns the edit of the arrow keys, which apply to the first word that cannot be read.
+/// Returns the edit of a pressed arrow key for the first word that cannot be read: ↓ replaces it by the first
+/// suggestion, and ↑ removes it. Returns `None` if there is no such edit.
 fn keys(ui: &Ui, id: Id, state: &SentenceFieldState) -> Option<Edit> {
     let (text, reading) = state.reading.as_ref()?;
     if !state.is_open || *text != state.text || !ui.memory(|memory| memory.has_focus(id)) {

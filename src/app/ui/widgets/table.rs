@@ -268,7 +268,8 @@ impl DrawnTable<'_> {
         painter.text(center, Align2::CENTER_CENTER, written(number, digits), font, palette.ink_on(seen));
     }
 
-    /// Handles the keyboard on the table, where arrows move between cells. Returns the cell with the cursor.
+    /// Handles the keyboard on the table, where arrows move between cells. Returns the cell with the cursor; `None` if
+    /// the table does not have the keyboard.
     fn cursor_ui(&self, ui: &mut Ui, heat: &Heat, response: &Response, palette: &Palette) -> Option<(usize, usize)> {
         let id: Id = response.id.with("cursor");
         let mut cursor = ui.data(|data| data.get_temp(id)).unwrap_or((0_usize, 0_usize));

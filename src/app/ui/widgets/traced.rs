@@ -17,7 +17,7 @@ use crate::ui_state::Trail;
 pub const HINT: &str = "Click to see where the number comes from";
 pub const ASK_HINT: &str = "Right-click to see where the number comes from.";
 
-/// Explains a number that stands for several pieces and therefore has no single provenance.
+/// The explanation of a number that stands for several pieces and therefore has no single provenance.
 pub const OF_PIECES: &str = "Attention to a word of several pieces is the sum over the pieces; attention from such a \
     word is the mean over them.";
 

@@ -48,7 +48,7 @@ impl ClaimVerdict {
         Self { id: claim.id.clone(), says: claim.says.clone(), value, fault, expect: claim.expect }
     }
 
-    /// Returns whether the claim is true; no claim is true of NaN.
+    /// Returns whether the value meets the expectation. NaN never does.
     pub fn holds(&self) -> bool {
         match self.expect {
             Expect::AtLeast(least) => self.value >= least,
@@ -58,7 +58,8 @@ impl ClaimVerdict {
     }
 }
 
-/// Verifies the claims about models with switches on. The model of each combination of switches is trained here.
+/// Trains a model with each combination of switches that claims name, and verifies the claims about it. The values are
+/// NaN if a combination cannot be trained.
 pub fn verify_switched(lesson: &Lesson) -> Vec<ClaimVerdict> {
     let combinations: BTreeSet<&BTreeSet<String>> = lesson.claims.iter().map(|claim| &claim.with).collect();
     // Measured only if needed, because most lessons have no such claims, and lessons about a pretrained model have a
@@ -77,7 +78,8 @@ pub fn verify_switched(lesson: &Lesson) -> Vec<ClaimVerdict> {
     switched.flat_map(|with| trained(with).unwrap_or_else(|| none(with))).collect()
 }
 
-/// Verifies all claims about the model in the snapshot, or returns `None` until there is a model.
+/// Verifies the claims that hold for the lesson's present switches, with the model in the snapshot. Returns `None`
+/// until there is a model.
 pub fn verify(snapshot: &Snapshot) -> Option<Vec<ClaimVerdict>> {
     verify_within(snapshot, Duration::MAX)
 }
@@ -101,7 +103,8 @@ pub fn verify_within(snapshot: &Snapshot, time: Duration) -> Option<Vec<ClaimVer
     Some(verdicts)
 }
 
-/// Returns the first of the lesson's sentences whose forward pass overflows, with the first tensor that does.
+/// Returns the first of the lesson's sentences whose forward pass overflows, with the first tensor that does. Returns
+/// `None` if there is none, or no model.
 pub fn first_overflow(snapshot: &Snapshot) -> Option<(&[String], ActivationId)> {
     let measure = Measure::of(snapshot)?;
     let of_sentence = |sentence: &[String]| {
@@ -124,9 +127,10 @@ struct Measure<'a> {
     places: WordPlaces<'a>,
     /// The arrival of each probe's word, measured once for all claims.
     arrivals: OnceCell<Vec<Arrival>>,
-    /// For each head, the share of words at which it attends most to their source.
+    /// For each head, the share of target words at which it attends most to the source word that belongs there. All are
+    /// NaN for a model whose targets follow no rule.
     alignments: OnceCell<Vec<f64>>,
-    /// All heads over the lesson's file of texts.
+    /// Measures of all heads over the lesson's file of texts, or the reason why there are none.
     texts: OnceCell<Result<Texts, String>>,
     /// The time that measuring them may take.
     time: Duration,
@@ -191,7 +195,7 @@ impl<'a> Measure<'a> {
         })
     }
 
-    /// Returns the reason why a fact was not measured, if it is known.
+    /// Returns the reason why a fact about a file of texts was not measured. For other facts, no reason is known.
     fn fault(&self, fact: &Fact) -> Option<String> {
         let Fact::OverTexts { of, .. } = fact else { return None };
         match self.texts() {
@@ -233,13 +237,14 @@ impl<'a> Measure<'a> {
         })
     }
 
-    /// Runs the forward pass of a sentence.
+    /// Runs the forward pass of a sentence. Returns `None` if the model cannot read the sentence.
     fn run(&self, sentence: &[String]) -> Option<Activations<f32>> {
         let frame = self.frame(sentence)?;
         Some(frame.activations(&self.network, &self.model.parameters, &self.interventions))
     }
 
-    /// Returns the forward pass of one of the lesson's sentences; what was recorded, of a recording.
+    /// Returns the forward pass of one of the lesson's sentences, which is the recorded one for a recording. Returns
+    /// `None` if the sentence does not exist or cannot be read.
     fn run_of(&self, sentence: usize) -> Option<Activations<f32>> {
         let Some(model) = self.lesson.static_embedding.recording() else {
             return self.run(self.lesson.sentences.get(sentence)?);
@@ -249,7 +254,7 @@ impl<'a> Measure<'a> {
         Some(frame.activations(&self.network, &self.model.parameters, &self.interventions))
     }
 
-    /// Prepares a sentence for the forward pass.
+    /// Prepares a sentence for the forward pass. Returns `None` if the model cannot read it.
     fn frame(&self, sentence: &[String]) -> Option<SentenceFrame> {
         let sentence = match self.lesson.static_embedding {
             StaticEmbedding::Pretrained(_) => {
@@ -267,7 +272,7 @@ impl<'a> Measure<'a> {
         Some(self.network.logits_at_end(&self.model.parameters, &self.run(sentence)?.output))
     }
 
-    /// Returns a token's vector after the given number of layers.
+    /// Returns a token's vector after the given number of layers, or `None` if there is no such token or layer.
     fn state(&self, TokenPlace { sentence, token }: TokenPlace, layer: usize) -> Option<Vec<f32>> {
         let run = self.run_of(sentence)?;
         run.states(&self.network.architecture)
@@ -310,7 +315,8 @@ impl<'a> Measure<'a> {
         Some(probabilities(&logits)[class])
     }
 
-    /// Runs the forward pass of a sentence with one word hidden from the model.
+    /// Runs the forward pass of a sentence with one word hidden from the model. Returns `None` if the model cannot read
+    /// the sentence.
     fn run_hidden(&self, sentence: &[String], place: usize) -> Option<Activations<f32>> {
         match self.lesson.static_embedding {
             // The text already contains the mask token in place of the hidden word.
@@ -333,7 +339,7 @@ impl<'a> Measure<'a> {
     fn alignments(&self) -> Vec<f64> {
         let heads = self.network.architecture.heads();
         let Some(rewriter) = self.targets.as_ref().and_then(Targets::rule) else { return vec![f64::NAN; heads] };
-        // For each head and each word of all sentences, whether the head attends most to the word's source.
+        // For each head, whether it attends most to the right source word, at each target word of all sentences.
         let mut looks = vec![Vec::new(); heads];
         for run in self.lesson.sentences.iter().filter_map(|sentence| self.run(sentence)) {
             for (looks, HeadActivations { weights, .. }) in looks.iter_mut().zip(run.heads()) {
@@ -360,7 +366,7 @@ impl<'a> Measure<'a> {
         })))
     }
 
-    /// Returns the mean over the probes of a score of their margins.
+    /// Returns the mean of `score` over the margins of the probes, or NaN if a margin is not finite.
     fn over_margins(&self, space: Space, score: impl Fn(f64) -> f64) -> f64 {
         self.over_probes(|arrival| {
             let margin = match space {
@@ -371,7 +377,8 @@ impl<'a> Measure<'a> {
         })
     }
 
-    /// Returns the mean over the probes of a score of their arrivals.
+    /// Returns the mean of `score` over the arrivals of the probes. Probes that cannot be measured are left out;
+    /// without any others, the mean is NaN.
     fn over_probes(&self, score: impl Fn(&Arrival) -> f64) -> f64 {
         let arrival = |probe: &Probe| {
             let at = probe.sentence.iter().position(|word| *word == probe.word)?;
@@ -401,7 +408,8 @@ impl<'a> Measure<'a> {
         })
     }
 
-    /// Returns the static vector of a token, which is zero for a token that is no word, and its contextual vector.
+    /// Returns the static vector of a token, which is zero for a token that is not in the vocabulary, and its
+    /// contextual vector.
     fn token_vectors(&self, TokenPlace { sentence, token }: TokenPlace) -> Option<[Vec<f32>; 2]> {
         let frame = self.frame(self.lesson.sentences.get(sentence)?)?;
         let run = frame.activations(&self.network, &self.model.parameters, &self.interventions);
@@ -434,7 +442,8 @@ impl<'a> Measure<'a> {
         most as f64 / probes.len() as f64
     }
 
-    /// Solves the least-squares fit `word ≈ w·a + u·b` by its normal equations, and returns `w / (w + u)`.
+    /// Solves the least-squares fit `word ≈ w·a + u·b` by its normal equations, and returns `w / (w + u)`, or `None` if
+    /// the word or a group does not exist.
     fn mixture(&self, word: &str, of: &str, against: &str) -> Option<f64> {
         let places = &self.places;
         let (word, a, b) = (places.word(word)?, places.centroid(of)?, places.centroid(against)?);
@@ -478,23 +487,23 @@ pub const ARRIVED_COSINE: f32 = 0.6;
 /// Range of the length of a word that has arrived, as multiples of the mean length of static vectors.
 pub const ARRIVED_LENGTHS: RangeInclusive<f32> = 0.5..=2.0;
 
-/// Distances of a vector from the centroids of the groups.
+/// Cosines and distances between a vector and the centroids of the groups, with the vector's length.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CentroidDistances {
     /// Cosine to the centroid of the word's own sense.
     pub own_cosine: f32,
-    /// Largest cosine to the centroid of another group.
+    /// Largest cosine to the centroid of another group; `-∞` if there is no other.
     pub other_cosine: f32,
     /// Euclidean distance to the centroid of the word's own sense.
     pub own_distance: f32,
-    /// Smallest Euclidean distance to the centroid of another group.
+    /// Smallest Euclidean distance to the centroid of another group; `∞` if there is no other.
     pub other_distance: f32,
     /// Length of the vector, `‖y‖`.
     pub length: f32,
 }
 
 impl CentroidDistances {
-    /// Returns how much larger the cosine to the word's own sense is than the cosine to any other group.
+    /// Returns the cosine to the word's own sense minus the largest cosine to another group.
     pub fn margin(&self) -> f64 {
         f64::from(self.own_cosine - self.other_cosine)
     }
@@ -547,32 +556,34 @@ impl<'a> WordPlaces<'a> {
         Self { lesson, space, rows, centroids, mean_length }
     }
 
-    /// Returns the rows of the vocabulary by word.
+    /// Returns the row of each word of the vocabulary.
     pub fn rows(&self) -> &HashMap<&'a str, usize> {
         &self.rows
     }
 
-    /// Returns the static vector of a word.
+    /// Returns the static vector of a word, or `None` if it is not in the vocabulary.
     pub fn word(&self, word: &str) -> Option<Cow<'a, [f32]>> {
         Some(self.space.vectors.row(*self.rows.get(word)?))
     }
 
-    /// Returns the index of a group.
+    /// Returns the index of a group, or `None` if the lesson has no such group.
     pub fn group(&self, name: &str) -> Option<usize> {
         self.lesson.groups.iter().position(|group| group.name == name)
     }
 
-    /// Returns the centroid of a group.
+    /// Returns the centroid of a group, or `None` if the lesson has no such group.
     pub fn centroid(&self, name: &str) -> Option<&[f32]> {
         Some(&self.centroids[self.group(name)?])
     }
 
-    /// Returns the goal of a word: the centroid of a group, or the static vector of another word.
+    /// Returns the vector that a goal's name stands for: the centroid of the group of this name, or otherwise the
+    /// static vector of the word.
     pub fn goal(&self, name: &str) -> Option<Cow<'_, [f32]>> {
         self.centroid(name).map(Cow::Borrowed).or_else(|| self.word(name))
     }
 
-    /// Measures a vector's distances from the centroids; `own` is an index into [`Lesson::groups`].
+    /// Measures a vector's cosines and distances to the centroids. `own` is the index of the word's own sense in
+    /// [`Lesson::groups`].
     pub fn place(&self, vector: &[f32], own: usize) -> CentroidDistances {
         let others = || self.centroids.iter().enumerate().filter(|(group, _)| *group != own).map(|(_, other)| other);
         CentroidDistances {
@@ -584,7 +595,8 @@ impl<'a> WordPlaces<'a> {
         }
     }
 
-    /// Measures the places of a probe's word before attention and at its output.
+    /// Measures where a probe's word is before attention and at its output. Returns `None` if its sense is no group of
+    /// the lesson, or the word is not in the vocabulary.
     pub fn arrival(&self, probe: &Probe, output: &[f32]) -> Option<Arrival> {
         let own = self.group(&probe.sense)?;
         Some(Arrival {
@@ -602,7 +614,7 @@ impl<'a> WordPlaces<'a> {
     }
 
     /// Returns the positions of a sentence that no objective moves: no answer is read off their outputs, and their
-    /// words have a single sense.
+    /// words have a single sense and no probe.
     pub fn resting(&self, sentence: &[String]) -> impl Iterator<Item = usize> {
         let model = &self.lesson.model;
         let first_read = match model.architecture.pooling {

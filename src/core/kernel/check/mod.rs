@@ -41,8 +41,8 @@ impl Problem {
     }
 }
 
-/// Rehearses the cells in order and returns all problems. The kernel must be trained, and the lesson's code may change
-/// it. Cells for which `time` is not sufficient are reported too.
+/// Runs the cells in order, as a learner would, and returns all problems. The kernel must be trained, and the lesson's
+/// code may change it. If `time` runs out, one problem says how many cells were not checked.
 pub fn rehearse(kernel: &mut Kernel, time: Duration) -> Vec<Problem> {
     let lesson = kernel.snapshot().lesson;
     let mut problems = Vec::new();
@@ -115,13 +115,13 @@ fn asserts(kernel: &Kernel, cell: &Cell) -> Option<Problem> {
     Some(of_fault(cell, &kernel.fault_after(&cell.id, asserts)?, "asserts"))
 }
 
-/// Returns the problem of a fault in the code of a cell's field, with its place there.
+/// Returns a problem for a fault in the code of a cell's field, at the place of the fault in that code.
 fn of_fault(cell: &Cell, fault: &Fault, field: &'static str) -> Problem {
     let at = fault.place.map_or(Spot::Field(field), |at| Spot::Code { field, at });
     Problem::of(cell, Fault { place: None, ..fault.clone() }.to_string(), at)
 }
 
-/// Chooses any answer to a prediction, and reveals the model's answer.
+/// Chooses the first answer to a prediction, and reveals the model's answer.
 pub fn reveal(kernel: &mut Kernel, cell: &Cell) {
     ask(kernel, cell, CellCommand::Choose(0));
     ask(kernel, cell, CellCommand::Reveal);
@@ -141,7 +141,8 @@ fn predict(kernel: &mut Kernel, cell: &Cell) -> Option<Problem> {
 
 /// Asks a question with drawn numbers several times. Each time, one choice must be right, and all must differ.
 fn drawn(kernel: &Kernel, cell: &Cell) -> Option<Problem> {
-    /// How many times the numbers are drawn: a rare fault may stay, but not one that every fifth learner would meet.
+    /// Number of draws that are checked: a rare fault may go unnoticed, but hardly one that every fifth learner would
+    /// meet.
     const DRAWS: usize = 12;
     let CellKind::Predict(predict) = &cell.kind else { return None };
     let draws = if predict.is_drawn() { 1..DRAWS } else { 0..0 };
@@ -176,7 +177,8 @@ fn exercise(kernel: &Kernel, cell: &Cell) -> Option<Problem> {
     Some(Problem::of(cell, words, Spot::Field("solution")))
 }
 
-/// Returns whether two numbers that the learner sees side by side differ. Bounds and words are left to the check.
+/// Returns whether the solution's and the expected numbers, which the learner sees side by side, differ. Other outputs,
+/// such as bounds and words, are left to the exercise's check.
 fn differs(case: &ComparedCase) -> bool {
     /// Tolerance of the comparison: less strict than checks are, and finer than what the learner sees.
     const TOLERANCE: f64 = 1e-3;
@@ -205,22 +207,24 @@ fn why_not(solved: &Outcome) -> String {
     }
 }
 
-/// Time for all answers in a file together. Answers after that are not judged.
+/// Greatest time in which all answers in a learner's file are judged together. Answers after that are not judged.
 const TIME_OF_A_WORK: Duration = Duration::from_secs(20);
 
-/// The mark of an answer.
+/// Result of grading a learner's answer to a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AnswerMark {
-    /// There is no answer.
+    /// No answer.
     Open,
     Right,
-    /// The answer is wrong; with the lesson's feedback, if any.
+    /// A wrong answer, with the lesson's feedback, the wrong choice, or the further case that failed, if any of these
+    /// is known.
     Wrong(Option<Arc<str>>),
-    /// The answer's code has a fault, whose text may be the learner's and not the lesson's.
+    /// An answer whose code has a fault. The message of the fault may be written by the learner's code, and not by the
+    /// lesson.
     Failed(Arc<str>),
-    /// The lesson has changed, and the answer is to another question.
+    /// An answer to another version of the question: the lesson has changed since.
     OfAnotherVersion,
-    /// The answer was not judged, because the others took all the time.
+    /// An answer that was not judged, because the time was used up or there was no model to judge it with.
     NotJudged,
 }
 
@@ -232,7 +236,7 @@ pub struct Graded {
     pub tries: u32,
 }
 
-/// A task of a lesson.
+/// A task of a lesson: a prediction or an exercise.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task<'a> {
     pub id: &'a str,
@@ -244,10 +248,11 @@ pub struct Task<'a> {
 /// A trained lesson that grades learners' files.
 pub struct Grader {
     lesson: Arc<Lesson>,
-    /// The exercises that have further cases, each with the number of the lesson's own.
+    /// The exercises that have further cases, each with the number of cases in the lesson itself.
     own_cases: Vec<(String, usize)>,
     trained: Kernel,
-    /// The right choice of each prediction, in the order of the cells.
+    /// The right choice of each prediction, in the order of the cells; `None` if the model's answer could not be
+    /// computed.
     right: Vec<(String, Option<usize>)>,
 }
 
@@ -294,7 +299,8 @@ impl Grader {
         self.own_cases.iter().filter_map(|own| Some((own.0.as_str(), unsolved(own)?))).collect()
     }
 
-    /// Returns the number of the further case that an answer fails, from 1, if it passes the lesson's own.
+    /// Returns the number, from 1, of the further case that an answer fails. Returns `None` if it fails no case, or one
+    /// of the lesson's own cases.
     fn further_case(&self, id: &str, failed: Option<usize>) -> Option<usize> {
         let (_, own) = self.own_cases.iter().find(|(of, _)| of == id)?;
         failed?.checked_sub(*own).map(|case| case + 1)
@@ -308,7 +314,7 @@ impl Grader {
     }
 }
 
-/// Returns the index of a prediction's right choice.
+/// Returns the index of a prediction's right choice, or `None` if the model's answer could not be computed.
 fn answer_of(kernel: &mut Kernel, cell: &Cell) -> Option<usize> {
     reveal(kernel, cell);
     match shown(kernel, cell)?.verdict {
@@ -317,7 +323,8 @@ fn answer_of(kernel: &mut Kernel, cell: &Cell) -> Option<usize> {
     }
 }
 
-/// Shortens the text of a fault to the width of a table; the learner's code may have written it.
+/// Shortens the message of a fault so that it fits into a table. Code of the learner may have written a message of any
+/// length.
 fn cut(fault: &str) -> Arc<str> {
     const CHARS_MAX: usize = 500;
     match fault.char_indices().nth(CHARS_MAX) {
@@ -350,7 +357,7 @@ impl Judge<'_> {
     fn prediction(&self, cell: &Cell, predict: &Predict, answered: &SavedCell) -> AnswerMark {
         let SavedAnswer::Predict { ask, choices, chosen, .. } = &answered.answer else { return AnswerMark::Open };
         let Some(chosen) = choices.get(*chosen) else { return AnswerMark::Open };
-        // The numbers that this learner had.
+        // The question is asked with the numbers that this learner saw.
         let drawn = predict.is_drawn().then(|| self.grader.trained.try_prediction(&cell.id, answered.resets)).flatten();
         let right = match drawn.map(|outcome| outcome.verdict) {
             Some(Some(Verdict::Prediction { right })) => Some(right),
@@ -401,7 +408,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Returns the learner's model as it was saved, restored as far as the time allows.
+    /// Returns the learner's model as it was saved, or `None` if it could not be restored in the time left.
     fn own(&mut self) -> Option<&Kernel> {
         let (lesson, work, allowance) = (&self.grader.lesson, self.work, self.allowance);
         let own = self.own.get_or_insert_with(|| {

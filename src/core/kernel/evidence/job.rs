@@ -16,10 +16,10 @@ use crate::kernel::values::Progress;
 use crate::kernel::values::space::StaticSpace;
 use crate::lesson::Lesson;
 
-/// The time for which the kernel waits for news before it looks for other requests.
+/// Time for which the kernel waits for an answer before it looks for other requests.
 const WAIT: Duration = Duration::from_millis(10);
 
-/// A model with all that a question to it needs, on a thread of its own.
+/// A model, with everything else that a question to it needs on a thread of its own.
 pub struct OwnModel {
     pub lesson: Arc<Lesson>,
     pub model: AttentionModel<f32>,
@@ -52,11 +52,12 @@ impl Subject {
 #[derive(Clone, Debug)]
 pub struct Asked<T> {
     pub progress: Progress,
-    /// The answer, or in words why there is none; `None` while the work goes on.
+    /// The answer, or a message that says why there is none; `None` while the work goes on.
     pub found: Option<Result<Arc<T>, String>>,
 }
 
-/// A question that is being answered, or has been. The thread ends soon after the job is dropped.
+/// A question that is being answered on its own thread, or has been answered. The thread ends soon after the job is
+/// dropped.
 pub struct Job<T> {
     of: Subject,
     watched: Arc<Watched>,
@@ -72,7 +73,7 @@ struct Watched {
 }
 
 impl<T: Send + 'static> Job<T> {
-    /// Begins the work.
+    /// Starts `work` on a thread of its own.
     pub fn begin(
         of: Subject,
         model: OwnModel,
@@ -93,17 +94,17 @@ impl<T: Send + 'static> Job<T> {
         Self { of, watched, news, found: None }
     }
 
-    /// Returns whether it is about this subject.
+    /// Returns whether the question is about this subject.
     pub fn is_of(&self, of: &Subject) -> bool {
         self.of.is_same(of)
     }
 
-    /// Returns whether its answer is still to come, and is about this subject.
+    /// Returns whether the question is about this subject and is not answered yet.
     pub fn is_pending(&self, of: &Subject) -> bool {
         self.found.is_none() && self.is_of(of)
     }
 
-    /// Waits a moment for the answer.
+    /// Waits for the answer, at most for `WAIT`.
     pub fn wait(&mut self) {
         match self.news.recv_timeout(WAIT) {
             Ok(found) => self.found = Some(found.map(Arc::new)),
@@ -114,7 +115,7 @@ impl<T: Send + 'static> Job<T> {
         }
     }
 
-    /// Returns what is known so far.
+    /// Returns the progress, and the answer once it is known.
     pub fn asked(&self) -> Asked<T> {
         let Watched { done, steps, .. } = &*self.watched;
         let progress = Progress { done: done.load(Ordering::Relaxed), of: steps.load(Ordering::Relaxed) };

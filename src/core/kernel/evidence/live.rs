@@ -13,7 +13,7 @@ use super::{Evidence, Ran};
 use crate::kernel::sentence_pass::sentence::SentenceFrame;
 use crate::kernel::values::Progress;
 
-/// Passes of a piece of work: a few milliseconds on a small model.
+/// Number of forward passes in one piece of work, which takes a few milliseconds on a small model.
 const AT_ONCE: usize = 8;
 
 /// The subject of a map: the sentence on the stage, the second sentence and the weights.
@@ -40,7 +40,8 @@ pub struct LiveMap {
     ran: Ran,
     other: Option<Ran>,
     question: Question,
-    /// The difference of logits in the sentence, and in the second; NaN without one.
+    /// Logit of the answer minus that of the other class, in the sentence and in the second one; NaN without a second
+    /// one.
     ends: [f64; 2],
     changes: Vec<Change>,
     found: Vec<Asked>,
@@ -53,7 +54,7 @@ struct LivePaths {
     /// The place of this head: its block, and its number there.
     at: (usize, usize),
     senders: Vec<(usize, usize)>,
-    /// The answers of the paths into its queries, then into its keys, then into its values.
+    /// Answers that result from the paths into the head's queries, then into its keys, then into its values.
     found: Vec<Asked>,
 }
 
@@ -62,8 +63,8 @@ struct LivePaths {
 pub struct HeadPaths {
     /// The head, counted over all blocks.
     pub head: usize,
-    /// Shares of the way to the second sentence through the queries, the keys and the values, by the layer and head of the
-    /// sender.
+    /// Shares of the way from this sentence's answer to that of the second, through the queries, the keys and the
+    /// values; each by the layer and head of the sender.
     pub through: [Grid; 3],
 }
 
@@ -76,13 +77,13 @@ pub struct SentenceMap {
     pub place: usize,
     pub answer: String,
     pub against: String,
-    /// The classes of both.
+    /// Classes of `answer` and `against`.
     pub classes: [usize; 2],
-    /// The difference of logits in the sentence, and in the second.
+    /// Logit of `answer` minus that of `against`, in the sentence and in the second one.
     pub sentence: f64,
     pub second: Option<f64>,
-    /// Shares of the way to the second sentence by layer and token, and by layer and head; without a second sentence
-    /// `heads` are the changes by heads that are off.
+    /// Shares of the way to the second sentence's answer: `words` by layer and token, `heads` by layer and head.
+    /// Without a second sentence, `words` is `None`, and `heads` has the changes when a head is switched off.
     pub words: Option<Grid>,
     pub heads: Grid,
     pub paths: Option<HeadPaths>,
@@ -93,7 +94,8 @@ impl LiveMap {
     /// Begins the map of the sentence on the stage, with the weights in use.
     ///
     /// # Errors
-    /// In words for the learner, if there is no answer to map.
+    /// A message for the learner if the model reads a source, there is no answer to map, or the two sentences have
+    /// different lengths or the same answer.
     pub fn of(of: Mapped, evidence: Evidence<'_>) -> Result<Self, String> {
         evidence.check_no_source(NO_MAP)?;
         let ran = evidence.run_frame(&of.frame);
@@ -126,7 +128,7 @@ impl LiveMap {
         Ok(map)
     }
 
-    /// Returns whether it is the map of what is on the stage.
+    /// Returns whether the map is of these sentences and weights.
     pub fn is_of(&self, of: &Mapped) -> bool {
         self.of.is_same(of)
     }
@@ -141,10 +143,10 @@ impl LiveMap {
         Progress { done: self.found.len() + paths.0, of: self.changes.len() + paths.1 }
     }
 
-    /// Adds the paths into a head, in place of those into another.
+    /// Adds the paths into a head, and removes those into another.
     ///
     /// # Errors
-    /// In words for the learner, if there is no second sentence, no such head, or no head before it.
+    /// A message for the learner if there is no second sentence, no such head, or no head before it.
     pub fn add_paths(&mut self, head: usize, evidence: Evidence<'_>) -> Result<(), String> {
         if self.other.is_none() {
             return Err("a path brings values of a second sentence, so it needs one".to_owned());
@@ -158,7 +160,7 @@ impl LiveMap {
         Ok(())
     }
 
-    /// Computes the next cells.
+    /// Computes the next cells of the map, and after them those of the paths.
     pub fn advance(&mut self, evidence: Evidence<'_>) {
         let next = &self.changes[self.found.len()..self.changes.len().min(self.found.len() + AT_ONCE)];
         if !next.is_empty() {

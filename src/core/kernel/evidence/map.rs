@@ -6,12 +6,12 @@ use attune_engine::numerics::model::activations::Activations;
 
 use super::{AskedAnswer, ENDED, Evidence, Progressed, Ran};
 
-/// The least difference of what two sentences answer that a map divides by.
+/// Smallest difference between the logit differences of two sentences by which a map divides.
 const LEAST_DIFFERENCE: f64 = 0.01;
-/// The least difference of two probabilities that is divided by; below, rounding is all that is left.
+/// Smallest difference between two probabilities by which a map divides; below it, only rounding errors are left.
 const LEAST_PROBABILITY: f64 = 1e-6;
 
-/// The advice in place of a map of a model that reads a source.
+/// Advice for a model that reads a source, for which there are no maps.
 pub(super) const NO_MAP: &str = "maps are there for models with one sentence: measure its heads over a list with attune heads MODEL \
      TEXTFILE, and change a head or a vector with attune trace --head or --patch";
 
@@ -19,27 +19,27 @@ pub(super) const NO_MAP: &str = "maps are there for models with one sentence: me
 #[derive(Clone, Debug, PartialEq)]
 pub struct MapRequest {
     pub sentence: String,
-    /// The sentence whose values are put in. Without it there are only heads that are off or mean.
+    /// Sentence whose values are put into the first one. Without it, heads are only switched off or set to their mean.
     pub second: Option<String>,
     pub asked: AskedAnswer,
-    /// The end of the paths, if they are asked for.
+    /// End of the paths, or `None` if no paths are asked for.
     pub into: Option<Receiver>,
-    /// Whether the paths keep the feed-forward layers as they are in the sentence.
+    /// Whether the feed-forward layers keep the values that they have in the sentence.
     pub direct: bool,
 }
 
 /// A grid of values by layer, and by token or head; `None` where there is no value.
 pub type Grid = Vec<Vec<Option<f64>>>;
 
-/// The maps of one number of an answer.
+/// Maps of one number of an answer: its logit difference or its probability.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NumberMaps {
     pub sentence: f64,
     pub second: Option<f64>,
-    /// Shares of the way from the sentence to the second.
+    /// Shares of the way from the number in the sentence to that in the second; `None` without a second sentence.
     pub words: Option<Grid>,
     pub heads: Option<Grid>,
-    /// Changes of the number.
+    /// Changes of the number when a head is switched off.
     pub off: Grid,
     pub mean: Grid,
 }
@@ -54,7 +54,7 @@ pub struct Maps {
     pub against: String,
     pub difference: NumberMaps,
     pub probability: NumberMaps,
-    /// Shares by the layer and the head of the sender.
+    /// Shares of the way by the layer and the head of the sender, or `None` if no paths were asked for.
     pub paths: Option<Grid>,
 }
 
@@ -62,7 +62,7 @@ impl Evidence<'_> {
     /// Computes the maps that are asked for.
     ///
     /// # Errors
-    /// In words for the learner: the sentences do not fit each other or the question, or the work was ended.
+    /// A message for the learner: the sentences do not fit each other or the question, or the work was ended.
     pub fn maps(&self, request: &MapRequest, progressed: Progressed<'_>) -> Result<Maps, String> {
         self.check_no_source(NO_MAP)?;
         let ran = self.run(&request.sentence).map_err(|why| format!("--sentence: {why}"))?;
@@ -101,7 +101,7 @@ impl Evidence<'_> {
         })
     }
 
-    /// Checks that two sentences do not answer alike.
+    /// Checks that the logit differences of the two sentences are far enough apart to divide by.
     fn check_apart(&self, question: Question, low: Asked, high: Option<Asked>) -> Result<(), String> {
         let Some(high) = high.filter(|high| (high.difference - low.difference).abs() < LEAST_DIFFERENCE) else {
             return Ok(());
@@ -114,7 +114,8 @@ impl Evidence<'_> {
         ))
     }
 
-    /// Puts the question to the passes of both sentences.
+    /// Completes the question and combines it with the passes of both sentences. Returns an error if the sentences
+    /// differ in length or the question does not fit them.
     fn setting<'s>(
         &'s self,
         ran: &'s Ran,
@@ -147,7 +148,7 @@ impl Evidence<'_> {
         })
     }
 
-    /// Checks the end of a path.
+    /// Checks that there is a second sentence and, if paths end in a head, that this head exists.
     fn receiver(&self, receiver: Receiver, second: Option<&Ran>) -> Result<Receiver, String> {
         if second.is_none() {
             return Err("--into: a path brings values of a second sentence; give --second".to_owned());
@@ -170,7 +171,8 @@ impl Evidence<'_> {
     }
 }
 
-/// Returns the share of the way from `low` to `high` that a number is at; `None` where these are alike.
+/// Returns a function for the share of the way from `low` to `high` at which a number lies. The share is `None` if
+/// there is no `high`, or if the two differ by less than `least`.
 pub(super) fn share(low: f64, high: Option<f64>, least: f64) -> impl Fn(f64) -> Option<f64> {
     move |number| {
         let way = high? - low;
@@ -178,7 +180,7 @@ pub(super) fn share(low: f64, high: Option<f64>, least: f64) -> impl Fn(f64) -> 
     }
 }
 
-/// Collects values by the layers of their places, which are in order.
+/// Collects values in one row for each layer. `places` are layers and numbers, in ascending order.
 pub(super) fn by_layer(places: &[(usize, usize)], values: impl Iterator<Item = Option<f64>>) -> Grid {
     let mut grid = Grid::new();
     for ((layer, _), value) in places.iter().zip(values) {
@@ -188,8 +190,8 @@ pub(super) fn by_layer(places: &[(usize, usize)], values: impl Iterator<Item = O
     grid
 }
 
-/// Collects the answers of changes into maps of one of their numbers, as far as they are there. `high` is NaN without a
-/// second sentence.
+/// Collects one number of the answers to changes into maps, as far as they are computed. `high` is NaN without a second
+/// sentence.
 pub(super) fn number_maps(
     changes: &[Change],
     found: &[Asked],

@@ -38,19 +38,19 @@ use crate::kernel::values::space::StaticSpace;
 use crate::lesson::issue::{printable, shorten};
 use crate::lesson::schema::{Lesson, Objective};
 
-/// Returns whether work goes on, when told how many of its steps are done, and of how many.
+/// Function that is told how many steps are done, of how many, and returns whether the work goes on.
 pub type Progressed<'a> = &'a (dyn Fn(usize, usize) -> bool + Sync);
 
-/// The words of work that its watcher ended.
+/// Message for work that was ended before it was complete.
 pub const ENDED: &str = "stopped before it was complete";
 
-/// The answer that is asked for, as a person names it.
+/// The answer that a question is about, as a person names it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AskedAnswer {
-    /// The answer, and the other word.
+    /// The answer, and the other word with which it is compared. `None` stands for the likeliest.
     pub answer: Option<String>,
     pub against: Option<String>,
-    /// Position of the token at which the model answers.
+    /// Position of the token at which the model answers, or `None` for the model's own choice.
     pub at: Option<usize>,
 }
 
@@ -63,11 +63,11 @@ pub struct Evidence<'a> {
     pub(crate) space: &'a StaticSpace,
     /// Names of the classes.
     pub(crate) classes: &'a Arc<[String]>,
-    /// Makes the targets of a model that reads a source.
+    /// Maker of the targets, for a model that reads a source.
     pub(crate) targets: Option<&'a Targets>,
 }
 
-/// A sentence that has run.
+/// A sentence with the activations of its forward pass.
 struct Ran {
     tokens: Vec<Token>,
     /// The tokens of the source, if the model reads one.
@@ -119,8 +119,8 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// Returns the place at which the model answers: as given, or the last hidden word, or the last token of a model that
-    /// predicts the next word or answers for the whole sentence.
+    /// Returns the position at which the model answers. Without a given one, this is the last hidden word if the model
+    /// predicts hidden words, and otherwise the last token. Returns an error if there is no such token.
     fn place(&self, tokens: &[Token], at: Option<usize>) -> Result<usize, String> {
         let count = tokens.len();
         if let Some(at) = at {
@@ -144,7 +144,7 @@ impl<'a> Evidence<'a> {
         highest(&self.model.logits_at(self.parameters, &ran.activations.output, place), count)
     }
 
-    /// Returns the class of an answer that a person names.
+    /// Returns the class of an answer that a person names. Errors begin with `option`, the option that gave the name.
     fn class(&self, option: &str, name: &str) -> Result<usize, String> {
         let named = || (0..self.classes.len()).filter(|class| self.classes[*class] == name);
         let tokenizer = self.folder().and_then(|folder| folder.tokenizer.as_ref().ok());
@@ -154,7 +154,7 @@ impl<'a> Evidence<'a> {
         found.map_or_else(|| self.of_one_piece(option, name), Ok)
     }
 
-    /// Returns the class of a text that is one piece, such as a word behind a space.
+    /// Returns the class of a text that the tokenizer reads as one piece, such as a word after a space.
     fn of_one_piece(&self, option: &str, name: &str) -> Result<usize, String> {
         let Some(folder) = self.folder() else {
             let unknown = match self.model.classes.candidates() {
@@ -188,8 +188,8 @@ impl<'a> Evidence<'a> {
         crate::kernel::sentence_pass::sentence::token(word, self.space).text
     }
 
-    /// Completes a question: an answer that is not named is the likeliest of `by_default`, the other word that of
-    /// `against`.
+    /// Completes a question: `answer` and `against` are used where no answer and no other word is named. Returns the
+    /// error `same` if the two are equal.
     fn question(
         &self,
         asked: &AskedAnswer,
@@ -211,7 +211,8 @@ impl<'a> Evidence<'a> {
         Ok(question)
     }
 
-    /// Returns the two likeliest words, of which the one that is not named differs from the named one.
+    /// Returns the answer and the other word to use where none is named: the two likeliest classes, such that the two
+    /// differ.
     fn beside_named(&self, asked: &AskedAnswer, [first, second]: [usize; 2]) -> Result<[usize; 2], String> {
         let named = |option, name: &Option<String>| name.as_deref().map(|name| self.class(option, name)).transpose();
         let answer = named("--answer", &asked.answer)?.unwrap_or(first);
@@ -238,7 +239,7 @@ impl<'a> Evidence<'a> {
 /// Checks that a model has no source.
 ///
 /// # Errors
-/// In words for the learner, if it has.
+/// A message for the learner if it has one.
 pub(crate) fn with_one_sentence(architecture: &Architecture) -> Result<(), String> {
     if architecture.has_source() {
         return Err(
@@ -250,7 +251,7 @@ pub(crate) fn with_one_sentence(architecture: &Architecture) -> Result<(), Strin
     Ok(())
 }
 
-/// Returns a text of a message that may have come from a file.
+/// Returns a text that may come from a file, shortened and printable, for use in a message.
 fn quoted(text: &str) -> String {
     printable(&shorten(text))
 }

@@ -17,20 +17,20 @@ use super::texts::{Texts, TextsRun, read_texts};
 use super::{Evidence, quoted};
 use crate::kernel::values::Progress;
 
-/// Lines of a piece of work for each thread, between which commands are taken.
+/// Number of lines for each thread in one piece of work. Commands are taken between the pieces.
 const AT_ONCE: usize = 4;
 
 /// The words of a request for a head before any texts were measured.
 const NOT_MEASURED: &str = "no texts have been measured yet";
 
-/// A request about heads over texts.
+/// A request about the measures of heads over a file of texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TextsCommand {
-    /// Measures all heads over a file, in the place of those over another.
+    /// Measures all heads over a file. The results replace those over another file.
     Measure(PathBuf),
     /// Ends the measuring. What was measured so far stays.
     Stop,
-    /// Runs the shown texts of a head, counted over all blocks.
+    /// Runs the texts that are shown for a head, counted over all blocks.
     Open(usize),
     /// Removes the results.
     Forget,
@@ -46,12 +46,12 @@ pub struct KeptTexts {
     pub done: usize,
     pub of: usize,
     pub texts: Texts,
-    /// The lines that are shown of any head, by the number of the text.
+    /// Lines that are shown for some head, by the number of the text.
     pub lines: BTreeMap<usize, String>,
 }
 
 impl KeptTexts {
-    /// Returns whether the results are of a model of this form: saved work is not trusted.
+    /// Returns whether the results fit a model of this architecture. They come from saved work, which is not trusted.
     pub fn fits(&self, architecture: &Architecture) -> bool {
         let towers = HeadTowers::all(architecture);
         let heads = &self.texts.heads;
@@ -66,7 +66,7 @@ impl KeptTexts {
     }
 }
 
-/// A shown text of a head.
+/// A text that is shown for a head, with its tokens and the head's weights.
 #[derive(Clone, Debug)]
 pub struct OpenedText {
     pub ranked: RankedText,
@@ -87,7 +87,7 @@ pub struct OpenedHead {
 /// The state of the measures of heads over texts.
 #[derive(Clone, Debug, Default)]
 pub struct TextsSnapshot {
-    /// The file that is being measured, and how far.
+    /// Name of the file that is being measured, with the progress.
     pub running: Option<(Arc<str>, Progress)>,
     pub kept: Option<Arc<KeptTexts>>,
     /// The head that was asked for, and its texts once they have run.
@@ -97,7 +97,7 @@ pub struct TextsSnapshot {
     pub fault: Option<Arc<str>>,
 }
 
-/// Heads over texts in a kernel.
+/// The measures of heads over texts that a kernel runs, keeps and shows.
 #[derive(Default)]
 pub struct OverTexts {
     run: Option<Run>,
@@ -107,7 +107,7 @@ pub struct OverTexts {
     fault: Option<Arc<str>>,
 }
 
-/// A file that is being measured, with the weights of when it began.
+/// A file that is being measured, with the weights from the start of the measuring.
 struct Run {
     file: Arc<str>,
     text: String,
@@ -120,10 +120,10 @@ impl OverTexts {
         Self { kept, ..Self::default() }
     }
 
-    /// Follows a request.
+    /// Carries out a request.
     ///
     /// # Errors
-    /// In words for the learner, if the file cannot be read, or there is no such head.
+    /// A message for the learner if the file cannot be read, or there is no such head.
     pub fn apply(&mut self, command: TextsCommand, evidence: Evidence<'_>) -> Result<(), String> {
         match command {
             TextsCommand::Measure(path) => self.start(&path, evidence),
@@ -166,7 +166,8 @@ impl OverTexts {
         self.asked.is_some() && self.asked != self.opened.as_ref().map(|opened| opened.head)
     }
 
-    /// Does the next piece of work: a head that was asked for first, since somebody waits for it.
+    /// Does the next piece of work. The texts of a head that was asked for come before those of the file, because
+    /// somebody waits for them.
     pub fn advance(&mut self, evidence: Evidence<'_>) {
         if self.is_to_open() {
             self.opened = self.open(evidence).map(Arc::new);
@@ -181,7 +182,7 @@ impl OverTexts {
         }
     }
 
-    /// Keeps what was measured.
+    /// Ends the measuring, and keeps the results or the reason why there are none.
     fn finish(&mut self, evidence: Evidence<'_>) {
         let Some(Run { file, text, parameters, run }) = self.run.take() else { return };
         let Progress { done, of } = run.progress();
@@ -195,7 +196,8 @@ impl OverTexts {
         }
     }
 
-    /// Runs the shown texts of the head that was asked for, with the weights in use.
+    /// Runs the texts that are shown for the head that was asked for, with the weights in use. Texts that cannot be
+    /// read are left out.
     fn open(&self, evidence: Evidence<'_>) -> Option<OpenedHead> {
         let (kept, head) = (self.kept.as_ref()?, self.asked?);
         let of = kept.texts.heads.get(head)?;
@@ -213,7 +215,8 @@ impl OverTexts {
         Some(OpenedHead { head, texts: of.measures.texts.iter().filter_map(text).collect() })
     }
 
-    /// Returns what there is for a model of this form; until there is a model, all that is kept.
+    /// Returns the state, without results that do not fit this architecture. Without an architecture, because there is
+    /// no model yet, all results are returned.
     pub fn snapshot(&self, architecture: Option<&Architecture>) -> TextsSnapshot {
         let fits = |kept: &Arc<KeptTexts>| architecture.is_none_or(|architecture| kept.fits(architecture));
         let kept = self.kept.clone().filter(fits);

@@ -4,7 +4,7 @@ use attune_engine::numerics::evidence::score::{ScoreAt, SplitPass, SplitScore};
 
 use super::Evidence;
 
-/// A score of a sentence, split.
+/// An attention score of a sentence, split into its parts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Score {
     pub tokens: Vec<String>,
@@ -13,10 +13,10 @@ pub struct Score {
 }
 
 impl Evidence<'_> {
-    /// Splits a score.
+    /// Splits the score of a query and a key into its parts.
     ///
     /// # Errors
-    /// In words for the learner, if the sentence has no such score.
+    /// A message for the learner if the sentence has no such score.
     pub fn score(&self, sentence: &str, at: ScoreAt) -> Result<Score, String> {
         self.check_no_source(
             "scores are split in models with one sentence: see its queries, keys and weights with attune trace, and measure \

@@ -4,13 +4,13 @@ use attune_engine::numerics::evidence::tables::{COMPOSITION_WORK_MAX, Compositio
 
 use super::{ENDED, Evidence, Progressed};
 
-/// Words that are listed for a word.
+/// Number of words that a table lists for each word.
 const LISTED: usize = 6;
 
 /// A word with the words that a table lists for it, each with its number.
 pub type Row = (String, Vec<(String, f64)>);
 
-/// The tables of a head.
+/// The tables of a head: the words that each word looks at, and those that it writes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeadTable {
     pub layer: usize,
@@ -22,13 +22,13 @@ pub struct HeadTable {
 /// The tables of some heads, and the composition of heads.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tables {
-    /// The composition of unrelated heads, on average.
+    /// Mean composition of unrelated heads, `1/√D`.
     pub chance: f64,
     pub composition: Vec<Composition>,
     /// Whether the composition is that of all pairs, and not only of those with one of the heads.
     pub is_whole: bool,
     pub copying: Option<Vec<Vec<f64>>>,
-    /// Whether `writes` are logits up to a factor, and not cosines.
+    /// Whether the numbers of `writes` are logits up to a factor; otherwise they are cosines.
     pub are_logits: bool,
     pub tables: Vec<HeadTable>,
 }
@@ -36,7 +36,7 @@ pub struct Tables {
 /// The tables of a head on the stage, for the words of its sentence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShownTables {
-    /// Counted over all blocks.
+    /// Number of the head, counted over all blocks.
     pub head: usize,
     pub tables: Tables,
 }
@@ -45,7 +45,7 @@ impl Evidence<'_> {
     /// Computes the tables of some heads for some words.
     ///
     /// # Errors
-    /// In words for the learner, if there is no such head or word, or the work was ended.
+    /// A message for the learner if there is no such head or word, or the work was ended.
     pub fn tables(
         &self,
         heads: &[(usize, usize)],
@@ -67,7 +67,7 @@ impl Evidence<'_> {
     /// Computes the tables of some heads for rows of the vocabulary, each with a name.
     ///
     /// # Errors
-    /// In words for the learner, if the work was ended.
+    /// A message for the learner if the work was ended.
     pub fn tables_of_rows(
         &self,
         heads: &[(usize, usize)],

@@ -32,15 +32,16 @@ use crate::lesson::text::tokenize;
 const FILE_BYTES_MAX: u64 = 256 << 20;
 /// Greatest memory of the measures in bytes; further texts are left out and counted.
 const MEASURES_BYTES_MAX: usize = 1 << 30;
-/// Bytes of a shown line that are kept: more than the pieces that a model reads.
+/// Greatest number of bytes that are kept of a shown line, which is more than a model reads.
 const KEPT_BYTES: usize = 4096;
-/// Texts that run before the measures are added up.
+/// Number of texts that run before their measures are added up.
 const AT_ONCE: usize = 64;
 
-/// A head over the texts.
+/// A head with its measures over the texts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HeadTexts {
-    /// The layer, and the head in it; in a model that reads a source, the block, of which the source's come first.
+    /// Layer of the head, and its number there. In a model that reads a source, layers are counted over all blocks,
+    /// beginning with those of the source.
     pub layer: usize,
     pub head: usize,
     pub towers: HeadTowers,
@@ -49,26 +50,27 @@ pub struct HeadTexts {
     pub measures: HeadOverTexts,
 }
 
-/// All heads over a file of texts.
+/// Measures of all heads over a file of texts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Texts {
-    /// Texts that were measured, and their tokens.
+    /// Number of texts that were measured, and number of their tokens.
     pub texts: usize,
     pub tokens: usize,
-    /// Texts that were longer than the model reads.
+    /// Number of texts that were cut, because the model does not read longer ones.
     pub cut: usize,
-    /// Lines of one token.
+    /// Number of lines that were left out, because they or their source have fewer than two tokens.
     pub short: usize,
-    /// Lines that could not be read, with the reason for the first.
+    /// Number of lines that could not be read, with the reason for the first.
     pub unread: usize,
     pub why_unread: Option<String>,
-    /// Texts that were left out because the measures would have taken too much memory.
+    /// Number of lines that were left out because the measures would have taken too much memory.
     pub left_out: usize,
     pub heads: Vec<HeadTexts>,
-    /// The share that the aligned word would have if all words of the source had the same weight; `None` without a source.
+    /// Share of the attention that the aligned word would have if all words of the source had the same weight; `None`
+    /// without a source.
     pub even: Option<f64>,
-    /// Places of the measured texts in the file, while that is there.
+    /// Byte ranges of the measured texts in the file; empty once the shown lines have been taken.
     #[serde(skip)]
     places: Vec<Range<usize>>,
 }
@@ -92,7 +94,7 @@ impl ShownText {
     }
 }
 
-/// The outcome of a line.
+/// Result of running one line.
 enum Line {
     Measured { place: Range<usize>, sums: Box<TextSums>, is_cut: bool },
     Short,
@@ -102,7 +104,7 @@ enum Line {
 /// Decodes a file of texts.
 ///
 /// # Errors
-/// In words for the learner, with the line, if it is not UTF-8.
+/// A message for the learner if the file is not UTF-8. The message names the line, unless the file is UTF-16.
 fn decoded(bytes: &[u8]) -> Result<&str, String> {
     const UTF_16: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
     if UTF_16.iter().any(|mark| bytes.starts_with(mark)) {
@@ -118,7 +120,7 @@ fn decoded(bytes: &[u8]) -> Result<&str, String> {
 /// Reads a file of texts.
 ///
 /// # Errors
-/// In words for the learner, if it cannot be read, is too large, or is not UTF-8.
+/// A message for the learner if it cannot be read, is too large, or is not UTF-8.
 pub fn read_texts(file: &Path) -> Result<String, String> {
     let bytes = files::read(file, FILE_BYTES_MAX).map_err(|error| match error.kind() {
         ErrorKind::FileTooLarge => {
@@ -129,11 +131,11 @@ pub fn read_texts(file: &Path) -> Result<String, String> {
     decoded(&bytes).map(str::to_owned)
 }
 
-/// All heads over the lines of a text, measured some lines at a time.
+/// A run that measures all heads over the lines of a text, some lines at a time.
 pub struct TextsRun {
     found: Texts,
     corpus: Corpus,
-    /// The place in the text behind the lines that are done.
+    /// Byte offset in the text after the lines that are done.
     at: usize,
     done: usize,
     all: usize,
@@ -148,11 +150,11 @@ impl TextsRun {
         Progress { done: self.done, of: self.all }
     }
 
-    /// Runs the next lines, some at once, and adds up their measures in the order of the lines. Returns whether there are
-    /// more.
+    /// Runs the next lines, `at_once` of them in parallel, and adds up their measures in the order of the lines.
+    /// Returns false once no lines or no memory are left.
     ///
     /// # Errors
-    /// If the watch ended it.
+    /// A message if `watch` ended the work.
     pub fn advance(
         &mut self,
         evidence: &Evidence<'_>,
@@ -184,7 +186,7 @@ impl TextsRun {
     /// Computes the measures of all heads over the lines that were run.
     ///
     /// # Errors
-    /// In words for the learner, if no line could be measured.
+    /// A message for the learner if no line could be measured.
     pub fn finish(self, evidence: &Evidence<'_>) -> Result<Texts, String> {
         let Self { mut found, corpus, .. } = self;
         if corpus.texts() == 0 {
@@ -204,7 +206,7 @@ impl TextsRun {
     }
 }
 
-/// Returns the places of the lines that are not empty, one after the other: a large file has too many to keep.
+/// Returns the byte ranges of the lines that are not empty. They are not collected, because a large file has too many.
 fn lines(text: &str) -> impl Iterator<Item = Range<usize>> {
     let begin = |line: &str| line.as_ptr() as usize - text.as_ptr() as usize;
     let lines = text.split(['\n', '\r']).map(str::trim).filter(|line| !line.is_empty());
@@ -215,7 +217,7 @@ impl Evidence<'_> {
     /// Measures all heads over the lines of a text.
     ///
     /// # Errors
-    /// In words for the learner, if no line can be measured, or the work was ended.
+    /// A message for the learner if no line can be measured, or the work was ended.
     pub fn texts(&self, text: &str, progressed: Progressed<'_>) -> Result<Texts, String> {
         let mut run = TextsRun::new(text);
         let all = run.all;
@@ -249,12 +251,12 @@ impl Evidence<'_> {
         })
     }
 
-    /// Runs a measured text again.
+    /// Runs the measured text with this number again.
     pub fn shown(&self, text: &str, of: &Texts, number: usize) -> Result<ShownText, String> {
         self.shown_line(&text[of.places[number].clone()])
     }
 
-    /// Runs a line.
+    /// Runs a line, and returns its tokens with the weights of all heads.
     pub fn shown_line(&self, line: &str) -> Result<ShownText, String> {
         let (ran, _) = self.run_line(line)?;
         let weights = ran.activations.heads().map(|head| head.weights.clone()).collect();
@@ -288,7 +290,7 @@ impl Evidence<'_> {
         TextSums::of(TextWords { sentence: &sentence, source: &source, aligned: &aligned }, heads())
     }
 
-    /// Runs as much of a line as the model reads; also returns whether it was cut.
+    /// Runs as much of a line as the model reads, and also returns whether the line was cut.
     fn run_line(&self, line: &str) -> Result<(Ran, bool), String> {
         let (sentence, is_cut) = match self.folder() {
             Some(folder) => self.read_line(line, folder)?,
@@ -303,8 +305,8 @@ impl Evidence<'_> {
         Ok((self.run_sentence(sentence), is_cut))
     }
 
-    /// Reads a line by a model's tokenizer: a sentence, or a source and the target behind [`PAIR`] if there is one. Each that
-    /// is too long is cut; returns whether one was.
+    /// Reads a line with the model's tokenizer: a sentence, or a source with its target after [`PAIR`]. Parts that are
+    /// too long are cut. Also returns whether one was cut.
     fn read_line(&self, line: &str, folder: &ModelFolder) -> Result<(Sentence, bool), String> {
         let most = pieces_max(&self.model.architecture, folder.config.vocabulary);
         let (source, target) = folder.source_and_target(line)?;
@@ -319,20 +321,21 @@ impl Evidence<'_> {
             return Ok((read, is_cut));
         };
         let mut pieces = folder.target_pieces(target).map_err(|why| format!("the target: {why}"))?;
-        // The start token stands before them.
+        // The start token before the pieces takes one place.
         let is_target_cut = cut_pieces(&mut pieces, most - 1) || is_target_cut;
         let target = target_of_pieces(target, target, pieces, folder);
         Ok((Sentence { target: Some(target.into()), ..read }, is_cut || is_target_cut))
     }
 }
 
-/// Returns as much of a text as is read at all, and whether its end was cut.
+/// Returns the beginning of a text, up to `TEXT_BYTES_MAX`, and whether the text is longer.
 fn first_bytes(text: &str) -> (&str, bool) {
     let bytes = text.floor_char_boundary(TEXT_BYTES_MAX);
     (&text[..bytes], bytes < text.len())
 }
 
-/// Cuts the end of pieces that are too many, before those that the tokenizer adds behind it; returns whether it did.
+/// Removes the last pieces of a text that has too many, but keeps those that the tokenizer adds at its end. Returns
+/// whether any were removed.
 fn cut_pieces(pieces: &mut Vec<ModelPiece>, most: usize) -> bool {
     if pieces.len() <= most {
         return false;
@@ -344,7 +347,7 @@ fn cut_pieces(pieces: &mut Vec<ModelPiece>, most: usize) -> bool {
 }
 
 impl Texts {
-    /// Returns what was read and what was not, in words.
+    /// Returns a summary of the texts that were read and of those that were left out.
     pub fn about(&self) -> String {
         let mut text = format!("{} of {}", counted(self.texts, "text"), counted(self.tokens, "token"));
         let left = [
@@ -362,8 +365,8 @@ impl Texts {
         text
     }
 
-    /// Returns the measured lines that are shown of any head, by their numbers, each up to a length. The places of all lines
-    /// are released.
+    /// Returns the lines that are shown for some head, by their numbers, each cut to `KEPT_BYTES`. The places of all
+    /// lines are released.
     pub(super) fn take_shown_lines(&mut self, text: &str) -> BTreeMap<usize, String> {
         let places = std::mem::take(&mut self.places);
         let shown = self.heads.iter().flat_map(|head| &head.measures.texts).map(|ranked| ranked.text);

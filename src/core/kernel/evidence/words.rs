@@ -10,11 +10,11 @@ use attune_engine::numerics::model::Pooling;
 use super::{AskedAnswer, ENDED, Evidence, Progressed, Ran};
 use crate::kernel::sentence_pass::sentence::SentenceFrame;
 
-/// The reason why no word is measured for an answer that belongs to no place.
+/// Message for a model that answers from the mean of all words, so that no word can be measured.
 pub const MEAN_ANSWER: &str =
     "this model answers from the mean of all words, so there is no place whose attention could be measured";
 
-/// The measures of a sentence's words.
+/// Measures of how much each word of a sentence mattered for an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Words {
     /// Tokens that the answer's place sees.
@@ -25,12 +25,12 @@ pub struct Words {
     pub table: WordTable,
     /// Places of the tokens whose ranks are compared: those that the tokenizer did not add.
     pub ranked: Vec<usize>,
-    /// The rank correlation of each measure with each; `None` if one is constant.
+    /// Rank correlation of each pair of measures; `None` if one of the two is constant.
     pub spearman: Vec<Vec<Option<f64>>>,
 }
 
 impl Words {
-    /// Returns the words that measures put first, each with these measures.
+    /// Returns the words that at least one measure ranks first by absolute value, each with these measures.
     pub fn firsts(&self) -> Vec<(usize, Vec<WordMeasure>)> {
         let mut firsts: BTreeMap<usize, Vec<WordMeasure>> = BTreeMap::new();
         for (measure, values) in &self.table.measures {
@@ -43,20 +43,20 @@ impl Words {
     }
 }
 
-/// The answer on the stage that is asked about.
+/// An answer for the sentence on the stage, which a question is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ShownAnswer {
-    /// Position of the token at which the model answers; `None` for its own choice.
+    /// Position of the token at which the model answers; `None` for the place at which it answers by default.
     pub at: Option<usize>,
     /// The index of the answer among the classes; `None` for the likeliest.
     pub answer: Option<usize>,
 }
 
 impl Evidence<'_> {
-    /// Computes the measures.
+    /// Measures how much each word of a sentence mattered for an answer.
     ///
     /// # Errors
-    /// In words for the learner, if the sentence does not fit the question, or the work was ended.
+    /// A message for the learner if the sentence does not fit the question, or the work was ended.
     pub fn words(&self, sentence: &str, asked: &AskedAnswer, progressed: Progressed<'_>) -> Result<Words, String> {
         self.check_no_source(
             "the measures of words are there for models with one sentence: measure on which word of the source each head \
@@ -73,10 +73,11 @@ impl Evidence<'_> {
         self.measured(&ran, question, progressed)
     }
 
-    /// Computes the measures of the sentence on the stage, for an answer against the likeliest other.
+    /// Measures how much each word of the sentence on the stage mattered for an answer, compared with the likeliest
+    /// other answer.
     ///
     /// # Errors
-    /// In words for the learner, if the model has no such answer, or the work was ended.
+    /// A message for the learner if the model has no such answer, or the work was ended.
     pub fn words_shown(
         &self,
         frame: &SentenceFrame,
@@ -94,7 +95,7 @@ impl Evidence<'_> {
         self.measured(&ran, Question { place, answer, against }, progressed)
     }
 
-    /// Checks that an answer belongs to a place.
+    /// Checks that the model answers at a token, and not from the mean of all.
     fn answers_at_a_place(&self) -> Result<(), String> {
         if self.model.architecture.pooling == Pooling::Mean {
             return Err(MEAN_ANSWER.to_owned());

@@ -13,9 +13,9 @@ use crate::kernel::static_embedding::SpaceTrainer;
 use crate::lesson::pictures::within;
 use crate::lesson::schema::Lesson;
 
-/// The file of a model's weights.
+/// Name of the file with a model's weights.
 const WEIGHTS: &str = "model.safetensors";
-/// Greatest size of this file; a cell has to wait until it is read.
+/// Greatest size of this file in bytes; a cell has to wait until it is read.
 const BYTES_MAX: u64 = 64 << 20;
 /// Number of models that are kept, because cells run again after each change.
 const KEPT: usize = 4;
@@ -23,7 +23,7 @@ const KEPT: usize = 4;
 /// Results of the models read last, the newest first, each with the time of its file's last change.
 pub struct Opened<T>(Mutex<Vec<(PathBuf, SystemTime, Arc<T>)>>);
 
-/// Makes what is kept of a model with its trained parameters.
+/// Function that makes the result to keep from a model and its trained parameters.
 type Make<T> = fn(&LessonModel, &Arc<Parameters<f32>>) -> T;
 
 impl<T> Opened<T> {
@@ -31,7 +31,8 @@ impl<T> Opened<T> {
         Self(Mutex::new(Vec::new()))
     }
 
-    /// Opens the model in a folder of the lesson's folder.
+    /// Returns the result for the model in the folder `name` of the lesson's folder. The model is read again only if
+    /// its file has changed.
     ///
     /// # Errors
     /// A message for the learner if there is no model, or it is too large for a cell.

@@ -26,8 +26,8 @@ pub struct EmbeddedCorpus {
 }
 
 impl EmbeddedCorpus {
-    /// Returns the corpus of a lesson whose vectors are trained. `own` is the lesson's own space, towards which another
-    /// space is rotated.
+    /// Returns the corpus of a lesson whose vectors are trained. `own` is the lesson's own space, towards which the new
+    /// space is rotated; `None` leaves it as it is.
     ///
     /// # Errors
     /// If no vectors were trained.

@@ -7,15 +7,16 @@ use attune_engine::numerics::params::{Parameters, TensorSpec};
 use super::snapshot::ModelSnapshot;
 use crate::kernel::values::space::{ScaleNorm, StaticSpace};
 
-/// Greatest number of weights whose effects are measured at once: the passes of a larger model would hold up a frame.
+/// Greatest number of weights of a model whose effects are measured; the passes of a larger model would hold up a
+/// frame.
 const WEIGHTS_MAX: usize = 500_000;
 
 impl ModelSnapshot {
-    /// Measures how far the contextual point of a word moves in the picture for each 1 that is added to a weight; see
+    /// Measures how far the contextual point of a word moves in the picture per unit that is added to each weight; see
     /// [`WordOf::effects`].
     ///
     /// # Errors
-    /// The reason in words for the learner, if the effects cannot be measured.
+    /// A message for the learner if the effects cannot be measured.
     pub fn effects_on(&self, word: usize, space: &StaticSpace) -> Result<Parameters<f32>, &'static str> {
         if let Some(why) = self.why_no_effects(space) {
             return Err(why);

@@ -13,10 +13,10 @@ use crate::kernel::objective::network;
 use crate::lesson::recorded::ONE_PASS;
 
 impl LessonModel {
-    /// Puts questions to the model with the weights in use.
+    /// Returns the model with the weights in use, for questions about it.
     ///
     /// # Errors
-    /// In words for the learner, if it is a recording.
+    /// A message for the learner if this is a recording.
     pub fn evidence(&self) -> Result<Evidence<'_>, String> {
         if self.is_recorded() {
             return Err(ONE_PASS.to_owned());
@@ -42,7 +42,7 @@ impl LessonModel {
     /// Starts the map of the sentence on the stage.
     ///
     /// # Errors
-    /// In words for the learner, if there is no answer to map.
+    /// A message for the learner if the sentences on the stage have no map.
     pub(super) fn start_map(&self) -> Result<(), String> {
         let map = LiveMap::of(self.mapped(), self.evidence()?)?;
         *self.cache.map.borrow_mut() = Some(map);
@@ -52,7 +52,7 @@ impl LessonModel {
     /// Adds the paths into a head, counted over all blocks, to the map of two sentences.
     ///
     /// # Errors
-    /// In words for the learner, if there is no such map or head.
+    /// A message for the learner if there is no such map or head.
     pub(super) fn start_paths(&self, head: usize) -> Result<(), String> {
         let evidence = self.evidence()?;
         let mut map = self.cache.map.borrow_mut();
@@ -99,10 +99,10 @@ impl LessonModel {
         Subject { frame: self.pass.frame().clone(), parameters: self.training.live().clone() }
     }
 
-    /// Starts the measures of which word mattered.
+    /// Starts to measure which word mattered for an answer.
     ///
     /// # Errors
-    /// In words for the learner, if the model cannot be asked.
+    /// A message for the learner if this is a recording, or the model reads a source.
     pub(super) fn start_words(&self, asked: ShownAnswer) -> Result<(), String> {
         with_one_sentence(&self.evidence()?.model.architecture)?;
         let frame = self.pass.frame().clone();
@@ -112,10 +112,10 @@ impl LessonModel {
         Ok(())
     }
 
-    /// Starts the tables of a head for the words of the sentence.
+    /// Starts to compute the tables of a head for the words of the sentence.
     ///
     /// # Errors
-    /// In words for the learner, if the model cannot be asked, or there is no such head.
+    /// A message for the learner if this is a recording, the model reads a source, or there is no such head.
     pub(super) fn start_tables(&self, head: usize) -> Result<(), String> {
         let evidence = self.evidence()?;
         with_one_sentence(&evidence.model.architecture)?;

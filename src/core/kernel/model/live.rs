@@ -42,7 +42,7 @@ use crate::kernel::values::space::StaticSpace;
 use crate::lesson::Lesson;
 use crate::lesson::vector_files::open_for_code;
 
-/// Counts the changes of the tensors that code reads.
+/// Counter of the changes of the tensors that code reads.
 #[derive(Default)]
 pub struct Watch {
     versions: Versions,
@@ -59,7 +59,8 @@ struct Seen {
 }
 
 impl Watch {
-    /// Returns whether sentence or model have changed since the last check, so that tensors have other shapes.
+    /// Returns whether the sentence or the model's lesson has changed since the last check, so that tensors may have
+    /// other shapes.
     pub fn is_other_sentence(&self, model: &LessonModel) -> bool {
         let is_same =
             |seen: &Seen| seen.sentence == *model.pass.sentence() && Arc::ptr_eq(&seen.made_of, &model.origin.lesson);
@@ -170,7 +171,8 @@ impl LessonModel {
         self.live_of(spoken).unwrap_or_else(|| self.live())
     }
 
-    /// Returns whether the model computes the same as `untouched`.
+    /// Returns whether the model certainly computes the same as `untouched`: it has the same recipe, shares its
+    /// parameters and has no interventions.
     pub(crate) fn is_same_as(&self, untouched: &Self) -> bool {
         let is_same_recipe = self.origin.recipe == untouched.origin.recipe;
         is_same_recipe
@@ -178,8 +180,8 @@ impl LessonModel {
             && are_none(self.pass.interventions())
     }
 
-    /// Returns whether the model is the lesson's own: trained to the end with the lesson's settings, and without any
-    /// change.
+    /// Returns whether the model is the lesson's own: trained with the lesson's settings to the last step or a stop
+    /// rule, and without any change.
     pub(crate) fn is_as_given(&self) -> bool {
         let (training, model) = (&self.training, self.training.model());
         let is_at_its_end = matches!(training.stopped(), Some(Stopped::LastStep | Stopped::Rule(_)));
@@ -312,19 +314,19 @@ pub struct Runner {
     interventions: Arc<Interventions<f32>>,
     /// The latest passes, the newest first, because a text with many numbers reads the same few again and again.
     passes: Mutex<VecDeque<(PassChanges, CodePass)>>,
-    /// The latest unchanged passes, from which those with written changes go on.
+    /// The latest unchanged passes, from which passes with the changes of code continue.
     unchanged: Mutex<VecDeque<(String, Arc<Unchanged>)>>,
 }
 
-/// The models of folders beside lessons, because cells run again after each change.
+/// Models that cells have opened from folders beside lessons. They are kept, because cells run again after each change.
 static BESIDE: Opened<Runner> = Opened::empty();
 
 /// Number of unchanged passes that a runner keeps: those of a sentence and a second one.
 const UNCHANGED_KEPT: usize = 2;
 /// Number of passes that a runner keeps.
 const PASSES_KEPT: usize = 4;
-/// Greatest number of multiplications of a pass that is kept, such that all kept passes together would fit into one
-/// run. A longer pass has large tensors and is not kept.
+/// Greatest number of multiplications of a pass that is kept, such that one run could compute all kept passes together.
+/// A longer pass has large tensors and is not kept.
 pub const KEPT_PRODUCTS_MAX: u64 = RUN_PRODUCTS_MAX / PASSES_KEPT as u64;
 
 impl Runner {
@@ -371,7 +373,7 @@ impl Runner {
         self.passes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the learner's interventions that apply to any sentence, with some heads switched off.
+    /// Returns the learner's interventions that apply to any sentence, with the heads `off` switched off as well.
     fn without(&self, off: &[usize]) -> Result<Interventions<f32>, Fault> {
         let mut interventions = for_any_sentence(&self.interventions);
         interventions.heads.resize(self.network.architecture.heads(), HeadMode::Live);
@@ -383,19 +385,19 @@ impl Runner {
     }
 }
 
-/// A sentence with its pass without any change.
+/// A sentence with its forward pass without interventions.
 struct Unchanged {
     frame: SentenceFrame,
     activations: Activations<f32>,
-    /// Multiplications of the pass.
+    /// Number of multiplications of the pass.
     cost: u64,
 }
 
-/// A pass with changes: the unchanged one, the tensors of this one, and the changes.
+/// The unchanged pass of a sentence, the tensors of its pass with changes, and these changes.
 type ChangedPass = (Arc<Unchanged>, Activations<f32>, Interventions<f32>);
 
 impl Runner {
-    /// Prepares a sentence, and returns the multiplications of a pass of it.
+    /// Prepares a sentence, and returns it with the number of multiplications of its forward pass.
     fn frame(&self, sentence: &str) -> Result<(SentenceFrame, u64), Fault> {
         let read = Sentence::read(sentence, &self.lesson, &self.words);
         let read = read.map_err(|why| Fault::new(format!("{FORWARD}: {why}")))?;
@@ -423,13 +425,13 @@ impl Runner {
         Ok(found)
     }
 
-    /// Charges the part of a pass from a block on.
+    /// Charges for the part of a pass that begins with a block; `cost` is that of the whole pass.
     fn charge_from(&self, block: usize, cost: u64, charge: Charge<'_>) -> Result<(), Fault> {
         let blocks = self.network.architecture.numbered_blocks().count().max(1) as u64;
         charge(cost / blocks * (blocks - (block as u64).min(blocks)))
     }
 
-    /// Runs a sentence with the changes that code wrote in full, from the first changed block on.
+    /// Runs a sentence with the changes of the code and no others, beginning with the first block that they change.
     fn with_only(&self, sentence: &str, changes: &OnlyChanges, charge: Charge<'_>) -> Result<ChangedPass, Fault> {
         let own = self.unchanged(sentence, charge)?;
         let interventions = self.only(changes, &own.frame, charge)?;
@@ -451,7 +453,7 @@ impl Runner {
         Ok((own, activations, interventions))
     }
 
-    /// Returns the changes that code wrote in full, and the vector of a patch from the second sentence's pass.
+    /// Returns the changes of the code and no others. A patch gets its vector from the second sentence's pass.
     fn only(
         &self,
         changes: &OnlyChanges,
@@ -510,7 +512,7 @@ impl Runner {
         }
     }
 
-    /// Computes the outputs and answers of a pass in which a head's mixes are those of the second sentence.
+    /// Computes the output of a pass in which a head's mixes are those of the second sentence. The blocks are left out.
     fn exchanged(
         &self,
         own: &Unchanged,
@@ -568,7 +570,7 @@ impl Forward for Runner {
             }
         };
         let mut names = live_names(&live);
-        // The vectors within a pass with another's mixes are not kept.
+        // A pass with mixes of a second sentence has outputs only, so that the logits are its only tensor.
         names.retain(|name| is_whole || name.tensor.quantity == Quantity::Logit);
         let pass = CodePass { sentence: sentence.into(), tensors: Arc::new(ReadPass { names, live }) };
         if cost <= KEPT_PRODUCTS_MAX {
@@ -639,12 +641,13 @@ impl Forward for Runner {
 }
 
 impl Runner {
-    /// Returns the file from which the lesson takes words.
+    /// Returns the file of word vectors from which the lesson takes words, if there is one.
     fn file(&self) -> Option<&Vectors> {
         self.lesson.static_embedding.file().map(|file| &**file)
     }
 
-    /// Returns the row of a word, in the file if there is one.
+    /// Returns the row of a word in the file if there is one, and otherwise in the lesson's table. Returns `None` for
+    /// an unknown word.
     fn row_of(&self, word: &str) -> Option<usize> {
         self.file().map_or_else(|| self.space.row_of(word), |file| file.row_of(word))
     }

@@ -43,9 +43,9 @@ use crate::lesson::Recipe;
 use crate::lesson::recorded::ONE_PASS;
 use crate::lesson::schema::Lesson;
 
-/// Greatest memory of the states for undo, in bytes ...
+/// Greatest memory of all states that undo keeps, in bytes.
 pub const HISTORY_BYTES_MAX: usize = 64 << 20;
-/// ... and greatest number of states, for tiny models.
+/// Greatest number of states that undo keeps, which limits the history of tiny models.
 pub const HISTORY_STATES_MAX: usize = 200;
 
 /// A lesson with its model. A clone, as in the history of undo, shares everything large and has an empty cache.
@@ -149,7 +149,7 @@ impl LessonModel {
         self.training.advance(&mut self.cache.steps);
     }
 
-    /// Does `steps` optimiser steps, if that many are left.
+    /// Does `steps` optimiser steps, or as many as are left.
     pub fn train(&mut self, steps: usize) {
         self.training.train(&mut self.cache.steps, steps);
     }
@@ -195,12 +195,12 @@ impl LessonModel {
         }
     }
 
-    /// Returns whether it is a recording, in the place of a model.
+    /// Returns whether this is a recording instead of a model.
     pub fn is_recorded(&self) -> bool {
         self.pass.frame().recorded().is_some()
     }
 
-    /// Returns what the check of the recorded text has found so far.
+    /// Returns what the check of the recorded text has found so far, or `None` if this is no recording.
     fn checked(&self) -> Option<Arc<CheckedText>> {
         let place = &self.pass.frame().recorded()?.place;
         let check = self.cache.recorded.borrow();
@@ -208,14 +208,14 @@ impl LessonModel {
         Some(Arc::new(check.map_or_else(|| CheckedText::begun(place), |check| check.found().clone())))
     }
 
-    /// Returns whether the check of the recorded text has still to look at an attention.
+    /// Returns whether the check of the recorded text is not finished.
     pub fn has_check_pending(&self) -> bool {
         let Some(recorded) = self.pass.frame().recorded() else { return false };
         let check = self.cache.recorded.borrow();
         !check.as_ref().is_some_and(|check| check.is_of(&recorded.place) && check.is_done())
     }
 
-    /// Does the next piece of that check.
+    /// Does the next piece of the check of the recorded text.
     pub fn advance_check(&self) {
         let Some(recorded) = self.pass.frame().recorded() else { return };
         let mut check = self.cache.recorded.borrow_mut();
@@ -266,7 +266,7 @@ impl LessonModel {
         Some(self.cache.replaced.get_or_init(|| Arc::new(LessonModel::clone(before).shown())).clone())
     }
 
-    /// Returns the embedding from which the model was made.
+    /// Returns the static vectors and the examples from which the model was made.
     pub fn corpus(&self) -> EmbeddedCorpus {
         // The changes that training made to the embedding table are not passed on to another model.
         let space = self.given.as_ref().unwrap_or(&self.space);
@@ -280,12 +280,12 @@ impl LessonModel {
         }
     }
 
-    /// Returns the model as it is stored in the model that replaces it.
+    /// Returns the model for storage in the one that replaces it, without the model that it had itself replaced.
     pub fn without_ghost(&self) -> Self {
         Self { origin: ModelOrigin { replaced: None, ..self.origin.clone() }, ..self.clone() }
     }
 
-    /// Returns the model as the one that replaces it shows it.
+    /// Returns what the model that replaces this one shows of it.
     pub fn shown(&self) -> Replaced {
         let sentence = self.pass.run(&self.cache.passes, &self.training);
         Replaced { recipe: self.origin.recipe.clone(), space: self.space.clone(), sentence }
@@ -398,7 +398,7 @@ impl UndoPart {
     }
 }
 
-/// Returns the size of frozen weights, in bytes.
+/// Returns the size of the frozen weights of all heads, in bytes.
 fn of_interventions(interventions: &Interventions<f32>) -> usize {
     let frozen = interventions.heads.iter().map(|mode| match mode {
         HeadMode::Frozen(Some(weights)) => size_of_val(weights.flat()),

@@ -47,10 +47,10 @@ enum Stage {
 }
 
 impl Retraining {
-    /// Starts a retraining; `grounds` are embeddings that exist already.
+    /// Starts a retraining. `grounds` are embeddings that exist already, of which one is used if it fits the recipe.
     ///
     /// # Errors
-    /// A message for the learner if the lesson would not be valid.
+    /// A message for the learner if the lesson would not be valid with this recipe.
     pub fn new(lesson: &Arc<Lesson>, recipe: Recipe, grounds: &[EmbeddedCorpus], trains: bool) -> Result<Self, String> {
         let applied = match recipe.is_default() {
             true => lesson.clone(),
@@ -67,7 +67,8 @@ impl Retraining {
         &self.recipe
     }
 
-    /// Does the next piece, and returns the model once it is trained. `own` is the lesson's own space.
+    /// Does the next piece. Returns the model once it is trained, or at its initialisation if it is not to be trained.
+    /// `own` is the lesson's own space.
     ///
     /// # Errors
     /// If this recipe leaves nothing to train on.
@@ -129,8 +130,8 @@ impl LessonModel {
     }
 
     /// Transfers the state of another model, as far as this one supports it: sentences, axes, interventions and the
-    /// comparison. Axes that were fitted to the other space are dropped. Returns the other losses in words for the
-    /// learner.
+    /// comparison. Axes that were fitted to the other space are dropped. Returns a clause for the learner about each
+    /// other loss.
     pub fn take_over(&mut self, other: &LessonModel) -> Vec<String> {
         // The vocabulary is the same for all recipes.
         self.pass.show(other.pass.sentence().clone());

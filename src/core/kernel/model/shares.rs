@@ -12,14 +12,14 @@ use crate::kernel::sentence_pass::sentence::lens;
 use crate::kernel::values::sentence::{SentenceSnapshot, word_pieces};
 use crate::kernel::values::space::TokenShares;
 
-/// Shares for the sentences on the stage.
+/// Shares of the variance that the axes of the picture show, for the sentences on the stage.
 impl LessonModel {
-    /// Computes the shares of a sentence and the second one, with a point for each token.
+    /// Computes the shares for a sentence and the second one, with a point for each token.
     pub fn shares_of_tokens(&self, sentence: &SentenceSnapshot, second: Option<&SentenceSnapshot>) -> TokenShares {
         self.shares(sentence, singles(sentence), second)
     }
 
-    /// Computes the shares of a sentence and the second one, with a point for each word of the first, at the mean of
+    /// Computes the shares for a sentence and the second one, with a point for each word of the first, at the mean of
     /// its pieces. Returns `None` if each word is a single piece.
     pub fn shares_of_words(
         &self,
@@ -70,7 +70,7 @@ impl LessonModel {
     }
 }
 
-/// Returns a range for each token.
+/// Returns a range of length 1 for each token.
 fn singles(sentence: &SentenceSnapshot) -> Vec<Range<usize>> {
     (0..sentence.tokens.len()).map(|at| at..at + 1).collect()
 }

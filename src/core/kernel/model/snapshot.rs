@@ -32,7 +32,7 @@ pub struct ModelSnapshot {
     pub architecture: Architecture,
     /// Parameters in use.
     pub parameters: Arc<Parameters<f32>>,
-    /// Parameters as training left them, which are the ghosts of the sliders.
+    /// Parameters as training left them, which the sliders mark as ghosts.
     pub trained: Arc<Parameters<f32>>,
     /// Tensors of `parameters` that the learner edited, each with the number of edited entries.
     pub edits: Arc<[(TensorId, usize)]>,
@@ -57,14 +57,14 @@ pub struct ModelSnapshot {
     pub shares: Arc<TokenShares>,
     /// The same shares with each word of the first sentence as one point, if a word has several pieces.
     pub shares_of_words: Option<Arc<TokenShares>>,
-    /// One word in the sentences of a list.
+    /// One word in the sentences of the learner's list, for the comparison of its senses.
     pub senses: Arc<SensesSnapshot>,
     /// The learner's settings for the training of the lesson, and the lesson with them.
     pub recipe: Arc<Recipe>,
     pub made_of: Arc<Lesson>,
     /// The pretrained model that was read from files, if there is one.
     pub pretrained: Option<Arc<Pretrained>>,
-    /// The recorded pass of the text, of a recording, which has no parameters.
+    /// The recorded pass of the text, if this is a recording, which has no parameters.
     pub recorded: Option<Arc<RecordedPass>>,
     /// The findings of the check of a recorded text so far.
     pub checked: Option<Arc<CheckedText>>,
@@ -74,7 +74,7 @@ pub struct ModelSnapshot {
     pub words: Option<Asked<Words>>,
     /// The tables of a head, if they were asked for.
     pub tables: Option<Asked<ShownTables>>,
-    /// The model before the lesson was trained again.
+    /// The model that was replaced when the lesson was trained again, as it was shown last.
     pub replaced: Option<Arc<Replaced>>,
 }
 
@@ -82,9 +82,9 @@ pub struct ModelSnapshot {
 #[derive(Clone, Debug, PartialEq)]
 pub struct RetrainingSnapshot {
     pub recipe: Arc<Recipe>,
-    /// Epochs of the static vectors.
+    /// Number of epochs done for the static vectors, and of all epochs.
     pub embedding: Progress,
-    /// Steps of the model.
+    /// Number of optimiser steps done by the model, and of all steps.
     pub steps: Progress,
 }
 
@@ -155,6 +155,6 @@ pub struct LookSnapshot {
 pub struct CheckpointsSnapshot {
     /// Steps that can be shown at once; others are computed again from the preceding checkpoint.
     pub steps: Vec<usize>,
-    /// Memory of the checkpoints, in bytes.
+    /// Memory of the checkpoints in bytes, estimated from the size of the latest state.
     pub bytes: usize,
 }

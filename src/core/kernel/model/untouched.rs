@@ -12,7 +12,7 @@ use crate::kernel::model::{LessonModel, ModelOrigin};
 use crate::kernel::sentence_pass::interventions;
 use crate::lesson::schema::Lesson;
 
-/// The state of the untouched model.
+/// The lesson's model without the learner's changes, as far as it has been trained.
 #[derive(Default)]
 pub enum UntouchedModel {
     #[default]
@@ -30,7 +30,8 @@ impl UntouchedModel {
         }
     }
 
-    /// Keeps the model on the stage, if its training has reached the end of the lesson's own training.
+    /// Keeps a copy of the model on the stage, without edits and interventions, if its training has reached the end as
+    /// the lesson prescribes.
     pub fn keep(&mut self, model: &LessonModel) {
         if self.ready().is_none() && model.origin.recipe.is_default() && model.training.ends_as_given() {
             *self = Self::Ready(Box::new(model.untouched()));
@@ -69,7 +70,7 @@ impl UntouchedModel {
         }
     }
 
-    /// Returns the model on a copy of its lesson.
+    /// Returns the model on a copy of its lesson. A model that is not ready is not copied.
     pub fn copy(&self, lesson: &Arc<Lesson>) -> Self {
         self.ready().map_or(Self::NotAsked, |model| Self::Ready(Box::new(model.copy(lesson))))
     }

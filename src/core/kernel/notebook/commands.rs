@@ -12,9 +12,9 @@ use crate::lesson::cells::CellKind;
 #[derive(Clone, Debug, PartialEq)]
 pub enum NotebookCommand {
     Cell(CellId, CellCommand),
-    /// Runs every cell, from the top.
+    /// Runs all cells with code, from the top, except for tasks.
     RunAll,
-    /// Forgets all variables and outputs.
+    /// Drops all variables and outputs, and cancels the cells that wait.
     Restart,
     /// Cancels the cells that wait. The flag of [`Worker::interrupt`](crate::kernel::Worker::interrupt) also ends a run
     /// in progress.
@@ -64,14 +64,14 @@ pub enum CellCommand {
     Reset,
 }
 
-/// A change by a command, as undo needs it.
+/// A change of the document by a command, with the document before it, which undo restores.
 pub struct DocumentChange {
     pub label: String,
     pub before: Document,
 }
 
 impl Notebook {
-    /// Applies the part of a command that concerns the notebook.
+    /// Applies a command to the notebook. Returns the change of the document, or `None` if the document stays the same.
     ///
     /// # Errors
     /// A message for the learner if the change is refused. Nothing is changed in that case.

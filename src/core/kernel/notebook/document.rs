@@ -33,11 +33,12 @@ pub struct Document {
 #[derive(Clone, Debug, PartialEq)]
 pub struct DocumentCell {
     pub id: CellId,
-    /// The cell as the lesson has it.
+    /// The cell as the lesson has it, or as it was when the learner inserted it.
     pub kind: Arc<CellKind>,
     /// Whether the learner inserted the cell.
     pub is_own: bool,
-    /// The edited text: Markdown of a text, code of a code cell or an exercise; empty for other kinds.
+    /// The present text: the Markdown of a text cell, or the code of a code cell, a plot or an exercise; empty if the
+    /// cell has no text to edit.
     pub text: LessonText,
     /// Whether only the first line is shown.
     pub is_folded: bool,
@@ -71,7 +72,7 @@ impl DocumentCell {
         }
     }
 
-    /// Returns the cell as the lesson has it.
+    /// Returns the cell as the lesson has it, but folded as before. If this is a change, it counts as a reset.
     fn reset_to(&self, origin: &Cell) -> Self {
         let fresh = Self { is_folded: self.is_folded, resets: self.resets, ..Self::of(origin) };
         if fresh == *self { fresh } else { Self { resets: self.resets.saturating_add(1), ..fresh } }
@@ -92,7 +93,7 @@ impl DocumentCell {
         Behaviour::of(&self.kind).text.is_some()
     }
 
-    /// Returns whether the text differs from the lesson's.
+    /// Returns whether the text differs from the lesson's. The learner's own cells always count as edited.
     pub fn is_edited(&self) -> bool {
         self.is_own || *self.text != *original(&self.kind)
     }
@@ -110,7 +111,7 @@ impl DocumentCell {
         }
     }
 
-    /// Returns the variable that the slider sets, and its value.
+    /// Returns the variable that the slider sets, and its value. Returns `None` for all other cells.
     pub fn turned_variable(&self) -> Option<(&str, f64)> {
         match (&*self.kind, &self.answer) {
             (CellKind::Slider(slider), Answer::Slider(value)) => match &slider.bind {
@@ -122,7 +123,7 @@ impl DocumentCell {
     }
 }
 
-/// Returns a cell's text in the lesson.
+/// Returns a cell's text in the lesson, which is empty if the text cannot be edited.
 pub(super) fn original(kind: &CellKind) -> &str {
     Behaviour::of(kind).text.unwrap_or_default()
 }
@@ -150,7 +151,8 @@ impl Document {
     /// Returns the index of a cell.
     ///
     /// # Errors
-    /// A message for the learner if there is no such cell, here and below. Nothing is changed in that case.
+    /// A message for the learner if there is no such cell. The methods below fail in the same way, and change nothing
+    /// in that case.
     pub fn index(&self, id: &str) -> Change<usize> {
         self.cells.iter().position(|cell| *cell.id == *id).ok_or_else(|| format!("there is no cell {id:?}"))
     }
@@ -164,7 +166,7 @@ impl Document {
         self.cells.iter().take_while(move |cell| *cell.id != *id)
     }
 
-    /// Returns the cell for a change.
+    /// Returns a cell so that it can be changed.
     pub fn cell_mut(&mut self, id: &str) -> Change<&mut DocumentCell> {
         let index = self.index(id)?;
         Ok(Arc::make_mut(&mut self.cells[index]))
@@ -180,7 +182,7 @@ impl Document {
         Ok(())
     }
 
-    /// Inserts an empty cell and returns its id.
+    /// Inserts an empty cell above or below a cell, and returns its id.
     pub fn insert(&mut self, id: &str, kind: OwnKind, is_above: bool) -> Change<CellId> {
         let index = self.index(id)? + usize::from(!is_above);
         self.insert_at(index, kind, "")
@@ -225,7 +227,8 @@ impl Document {
         Ok(())
     }
 
-    /// Moves a cell by the given number of places, or to the end of the notebook.
+    /// Moves a cell down by the given number of places, or up if it is negative, but not beyond the ends of the
+    /// notebook.
     pub fn shift(&mut self, id: &str, by: isize) -> Change {
         let from = self.index(id)?;
         let to = from.saturating_add_signed(by).min(self.cells.len() - 1);
@@ -316,7 +319,7 @@ impl Document {
         Ok(())
     }
 
-    /// Returns the index of the first closed gate.
+    /// Returns the index of the first closed gate, or `None` if all are open.
     pub fn first_closed_gate(&self) -> Option<usize> {
         let is_done = |id: &String| self.cell(id).is_none_or(|cell| cell.is_done());
         self.cells.iter().position(|cell| match &*cell.kind {
@@ -344,28 +347,28 @@ pub const DELETION: &str = "deletion of a cell";
 #[derive(Clone, Debug, PartialEq)]
 pub struct TourCell {
     pub markdown: String,
-    /// The sentence to which its numbers refer.
+    /// The sentence to which the cell's live numbers refer.
     pub speaks_of: Option<Arc<str>>,
 }
 
 /// The behaviour of a kind of cell.
 pub struct Behaviour<'a> {
-    /// The lesson's text of a cell whose text the learner may edit.
+    /// The lesson's text of the cell, or `None` if the learner cannot edit it.
     pub text: Option<&'a str>,
-    /// The corresponding kind of the learner's own cells.
+    /// The kind of the learner's own cells that corresponds to this kind, if there is one.
     pub own: Option<OwnKind>,
     pub runs: CellCode<'a>,
     pub first_answer: Answer,
     /// The task in a word that is shown above the cell; empty if there is none.
     pub title: &'static str,
-    /// Text whose first line represents a folded cell, or `None` for a text in the document.
+    /// Text whose first line represents the folded cell, or `None` if this is the cell's text in the document.
     pub summary: Option<&'a str>,
 }
 
 /// The code that a cell runs.
 pub enum CellCode<'a> {
     Nothing,
-    /// The cell's own text.
+    /// Code that is the cell's own text.
     Code {
         /// Whether the cell demonstrates a mistake and is meant to fail.
         fails: bool,
@@ -423,7 +426,8 @@ impl<'a> Behaviour<'a> {
     }
 }
 
-/// Returns the initial value of a slider. Only a slider of a variable has a value of its own.
+/// Returns the initial answer in a slider's cell, which is its value if it sets a variable. Other sliders show a value
+/// of the model.
 fn first_value(slider: &Slider) -> Answer {
     match slider.bind {
         Bind::Variable(_) => Answer::Slider(slider.start.unwrap_or(f64::midpoint(slider.range.0, slider.range.1))),

@@ -19,7 +19,7 @@ use crate::lesson::cells::{CellKind, Exercise};
 /// The model that a cell reads and writes.
 pub trait LiveModel {
     fn live(&self) -> Live;
-    /// Takes the variables that a cell wrote, as one change.
+    /// Applies the variables that a cell wrote to the model, as one change.
     ///
     /// # Errors
     /// A message for the learner if the change is refused. Nothing is changed in that case.
@@ -56,7 +56,7 @@ pub fn text_that_runs(cell: &DocumentCell) -> Option<Arc<str>> {
     }
 }
 
-/// Returns the code of the lesson that runs with a cell.
+/// Returns the code of the lesson that runs in addition to a cell's own text.
 pub fn code_beside(kind: &CellKind) -> impl Iterator<Item = &String> {
     let (beside, exercise) = match Behaviour::of(kind).runs {
         CellCode::Predict(predict) => (Some([&predict.draws, &predict.shows]), None),
@@ -194,7 +194,7 @@ impl NameSource {
     }
 }
 
-/// Versions of the parts of the model, which increase when they change.
+/// Version numbers of the parts of the model; each increases when its part changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Versions {
     pub space: u64,
@@ -223,7 +223,7 @@ impl<'a> NamesInScope<'a> {
     pub fn new(live: &'a [LiveName], versions: Versions) -> Self {
         let source = |follows| NameSource::Live { follows, version: versions.of(follows) };
         let tensors = live.iter().map(|live| (live.name.as_str(), live.tensor.follows()));
-        // A pass over a sentence that a cell supplies depends on the weights and on the heads that are off.
+        // A pass that code runs on a sentence depends on the weights and on the heads that are off.
         let asked = [
             (FORWARD, Follows::Forward),
             (RATE, Follows::Forward),
@@ -244,7 +244,7 @@ impl<'a> NamesInScope<'a> {
         self.live.get(name).cloned().unwrap_or(NameSource::Language)
     }
 
-    /// Adds the names that a cell defines, and returns a name that hides one of a cell above.
+    /// Adds the names that a cell defines. Returns a name that hides one of a cell above, if there is one.
     pub fn pass(&mut self, cell: &'a DocumentCell, run: Option<&'a CellRun>) -> Option<&'a str> {
         let mut shadowed = None;
         if let Some((name, value)) = cell.turned_variable() {

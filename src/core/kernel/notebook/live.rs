@@ -16,7 +16,7 @@ use crate::kernel::values::sentence::Answers;
 use crate::kernel::values::space::StaticSpace;
 use crate::lesson::recorded::ONE_PASS;
 
-/// A name that every cell can read.
+/// Name of a tensor or number of the model, which every cell can read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LiveName {
     pub name: String,
@@ -56,7 +56,7 @@ impl LiveTensor {
         }
     }
 
-    /// Returns the learned tensor, if it is one.
+    /// Returns the id of the learned tensor, or `None` if the tensor is not learned.
     pub fn parameter(self) -> Option<TensorId> {
         match self.quantity {
             Quantity::Parameter(name) => Some(name.of_block(self.block)),
@@ -110,7 +110,7 @@ pub fn live_names(live: &Live) -> Vec<LiveName> {
         let blocks = match (quantity, quantity.definition().owner) {
             (Quantity::Static, _) if parameters.spec(TensorName::Embedding).is_some() => 0..0,
             (_, OwnerKind::Head) => 0..blocks,
-            // The residual stream between the layers.
+            // The residual stream has a tensor before each layer.
             (Quantity::Input, _) => first..blocks,
             _ => {
                 let block = live.block_of(quantity);
@@ -119,7 +119,7 @@ pub fn live_names(live: &Live) -> Vec<LiveName> {
         };
         tensors.extend(blocks.map(|block| LiveTensor { quantity, block }));
     }
-    // Of a recording, code sees what was recorded.
+    // Code sees only those tensors of a recording that were recorded.
     tensors.retain(|of| live.recorded.as_ref().is_none_or(|pass| pass.has(of.quantity, of.block)));
     let learned = parameters.specs().iter().map(|spec| spec.id);
     tensors.extend(learned.map(|id| LiveTensor { quantity: Quantity::Parameter(id.name), block: id.block }));
@@ -132,7 +132,7 @@ pub fn live_names(live: &Live) -> Vec<LiveName> {
     tensors.into_iter().map(named).collect()
 }
 
-/// The tensors at one moment.
+/// The tensors of a model at one moment, as code reads them.
 pub struct Live {
     pub space: Arc<StaticSpace>,
     pub words: Labels,
@@ -144,7 +144,7 @@ pub struct Live {
     pub classes: Labels,
     pub tokens: Labels,
     pub source: Option<Labels>,
-    /// The recorded pass, of a text of a recording.
+    /// The recorded pass, if the sentence is a text of a recording.
     pub recorded: Option<Arc<RecordedPass>>,
     /// The model, if it can be run on other sentences.
     pub model: Option<RunnableModel>,
@@ -257,23 +257,23 @@ impl Live {
     }
 }
 
-/// Returns the steps from products to scores, in words.
+/// Returns, in words, the steps from the products of queries and keys to the scores.
 pub fn scored(has_distances: bool) -> &'static str {
     if has_distances { "scaled, with distances added, and masked" } else { "scaled and masked" }
 }
 
-/// The distances from a query to a key that read a column of `B`; negative if the key is to the left. Those of a bucket
-/// are several.
+/// Distances from a query to a key that share a column of `B`; negative if the key is to the left. A column for a
+/// bucket has several distances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ColumnDistances {
     pub nearest: isize,
     pub furthest: isize,
-    /// The bucket, if distances have buckets, and whether it has all that are further away too.
+    /// Index of the bucket, if distances have buckets, and whether it also holds all greater distances.
     pub bucket: Option<(usize, bool)>,
 }
 
 impl ColumnDistances {
-    /// Returns the distances of a column of so many; `form` is that of the block.
+    /// Returns the distances of column `col` of `cols`; `form` is the form of the block's distances.
     pub fn of(form: Option<DistanceForm>, col: usize, cols: usize) -> Self {
         let Some((form, buckets)) = form.and_then(|form| Some((form, form.buckets?))) else {
             let distance = col as isize - cols as isize / 2;
@@ -282,7 +282,7 @@ impl ColumnDistances {
         let itself = form.tokens - 1;
         let in_bucket = (0..form.count()).filter(|&distance| form.column_of(distance) == col);
         let distances = in_bucket.map(|distance| distance as isize - itself as isize);
-        // Where later keys have no buckets of their own, the mask hides them.
+        // If later keys have no buckets of their own, the mask hides these keys, so their distances are left out.
         let mut seen: Vec<isize> = distances.filter(|distance| buckets.both_directions || *distance <= 0).collect();
         seen.sort_by_key(|distance| distance.unsigned_abs());
         let [nearest, furthest] = [seen.first(), seen.last()].map(|distance| distance.copied().unwrap_or_default());
@@ -290,7 +290,7 @@ impl ColumnDistances {
         Self { nearest, furthest, bucket: Some((col, is_last)) }
     }
 
-    /// Writes the distances: `-2`; `-8…-11`; `-91…`.
+    /// Returns the distances as a text: `-2`; `-8…-11`; `-91…`.
     pub fn label(self) -> String {
         let nearest = distance_label(self.nearest);
         match self.bucket {

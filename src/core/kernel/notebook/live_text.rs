@@ -82,14 +82,14 @@ pub struct LiveTextSnapshot {
     pub values: Option<Arc<LiveValues>>,
     /// The values just before a cell below wrote to the model; `None` if no cell below wrote.
     pub before_writes: Option<Arc<LiveValues>>,
-    /// Whether something that the expressions read has changed since.
+    /// Whether something that the expressions read has changed since they were evaluated.
     pub is_stale: bool,
     /// Cells that the expressions read and whose results are stale.
     pub stale_cells: BTreeSet<CellId>,
 }
 
 impl LiveTextSnapshot {
-    /// Compares two snapshots by the identity of their values.
+    /// Returns whether two snapshots are the same; their values are compared by identity.
     pub fn is_same(&self, other: &Self) -> bool {
         let values = |of: &Self| [&of.values, &of.before_writes].map(|values| values.as_ref().map(Arc::as_ptr));
         (self.is_stale, &self.stale_cells) == (other.is_stale, &other.stale_cells) && values(self) == values(other)
@@ -111,7 +111,7 @@ pub(super) struct CellTexts {
     /// All names that the expressions read.
     pub reads: BTreeSet<String>,
     pub evaluated: Option<Evaluated>,
-    /// See [`LiveTextSnapshot::before_writes`].
+    /// Values just before a cell below wrote to the model; see [`LiveTextSnapshot::before_writes`].
     pub before_writes: Option<Arc<LiveValues>>,
 }
 
@@ -165,7 +165,7 @@ pub fn markdown(cell: &DocumentCell) -> impl Iterator<Item = &LessonText> {
     own.into_iter().chain(cell.kind.markdown().filter(|_| !cell.is_text()))
 }
 
-/// Returns the sentence of the last Stage cell above a cell, or the first sentence.
+/// Returns the index of the sentence that the last Stage cell above a cell shows, or 0 if there is none.
 pub fn sentence_above<'a>(cells: impl Iterator<Item = &'a Arc<DocumentCell>>, id: &str) -> usize {
     let above = cells.take_while(|cell| *cell.id != *id);
     let stages = above.filter_map(|cell| match *cell.kind {

@@ -41,8 +41,8 @@ pub struct Notebook {
     /// The analysis of every cell that has code.
     analyses: BTreeMap<CellId, Analysis>,
     waiting: VecDeque<CellId>,
-    /// Waiting cells that the learner did not run; and the time that such runs, and the texts, have taken since the
-    /// last command.
+    /// Waiting cells that the learner did not run. The two times below are those that such runs, and the texts, have
+    /// taken since the last command.
     unasked: BTreeSet<CellId>,
     unasked_time: Duration,
     texts_time: Duration,
@@ -50,17 +50,17 @@ pub struct Notebook {
     /// Expressions in texts, for each cell that has some.
     texts: BTreeMap<CellId, CellTexts>,
     texts_waiting: BTreeSet<CellId>,
-    /// Numbers of all runs so far, and of runs of code by the learner.
+    /// Number of all runs so far, and number of the runs of code cells.
     runs_done: u64,
     code_runs_done: u64,
     live: Arc<[LiveName]>,
     versions: Versions,
-    /// Flag that ends the running cell.
+    /// Flag that ends the running cell and cancels those that wait.
     stop: Arc<AtomicBool>,
-    /// Whether the last command changed something.
+    /// Whether the last command changed saved work.
     has_changed: bool,
     seed: u64,
-    /// The snapshot, until something changes.
+    /// The latest snapshot, which is dropped when something changes.
     view: OnceCell<Arc<NotebookSnapshot>>,
 }
 
@@ -77,7 +77,7 @@ pub enum LastCommand {
 
 /// The target of a slider.
 pub enum SliderMove {
-    /// A variable, and the cell of its slider.
+    /// A variable, given by the cell of its slider.
     Variable(CellId),
     Model,
 }
@@ -123,7 +123,7 @@ impl Notebook {
         self.stop.clone()
     }
 
-    /// Replaces the document and returns the earlier one.
+    /// Replaces the document and returns the earlier one. The attempts at exercises stay.
     pub fn replace(&mut self, document: Document) -> Document {
         let before = std::mem::replace(&mut self.document, document);
         self.document.take_facts(&before);
@@ -131,7 +131,8 @@ impl Notebook {
         before
     }
 
-    /// Returns whether the last command changed saved work. Runs that the command started may change it later.
+    /// Returns whether the last command changed saved work, and resets this mark. Runs that the command started may
+    /// change saved work later.
     pub fn take_changed(&mut self) -> bool {
         std::mem::take(&mut self.has_changed)
     }
@@ -153,7 +154,7 @@ impl Notebook {
         !self.waiting.is_empty() || self.has_text_to_evaluate()
     }
 
-    /// Returns whether a prediction, or its text, is next.
+    /// Returns whether a prediction, or its text, is the next thing to run.
     pub fn has_question_next(&self) -> bool {
         let next = match self.waiting.front() {
             // The cell was cancelled and will not run.
@@ -274,7 +275,7 @@ impl Notebook {
         self.texts_waiting = self.stale_texts();
     }
 
-    /// Takes the next cell to run, unless it has been deleted.
+    /// Takes the next cell to run. Returns `None` if no cell waits, or if the next one has been deleted.
     pub fn take_next(&mut self) -> Option<CellId> {
         if self.stop.swap(false, Relaxed) {
             self.waiting.clear();

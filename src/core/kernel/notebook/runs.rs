@@ -19,14 +19,15 @@ use crate::kernel::notebook::{LastCommand, Notebook};
 use crate::lesson::cells::{CellKind, Exercise, Predict};
 use crate::lesson::live_text::LiveExpression;
 
-/// Greatest time of the cells that run automatically together, between two actions of the learner. With
-/// [`TEXTS_TIME_MAX`](crate::kernel::notebook::live_text::TEXTS_TIME_MAX), a lesson opens within 10 s of its code.
+/// Greatest time of the cells that run automatically together, between two actions of the learner. This and
+/// [`TEXTS_TIME_MAX`](crate::kernel::notebook::live_text::TEXTS_TIME_MAX) limit the time of all code when a lesson is
+/// opened to 10 s.
 const UNASKED_TIME_MAX: Duration = Duration::from_secs(7);
 
 /// The reason why a drawn number cannot be changed.
 const DRAWN: &str = "the question draws it";
 
-/// The variable of a case that holds the expected result.
+/// Name of the variable of a case that holds the expected result.
 const EXPECTED: &str = "expected";
 
 impl Notebook {
@@ -67,12 +68,12 @@ impl Notebook {
         (self.unasked_time, self.texts_time) = (Duration::ZERO, Duration::ZERO);
     }
 
-    /// Returns the memory of all other cells.
+    /// Returns the memory of the results of all other cells, in bytes.
     fn kept_beside(&self, id: &str) -> usize {
         self.runs.iter().filter(|(other, _)| ***other != *id).map(|(_, run)| run.bytes).sum()
     }
 
-    /// Drops the variables that a new run of a cell replaces, and returns the memory of the other cells.
+    /// Drops the variables that a new run of a cell replaces, and returns the memory of the other cells in bytes.
     fn make_room(&mut self, id: &CellId) -> usize {
         if let Some(run) = self.runs.get_mut(id) {
             run.defined.clear();
@@ -124,8 +125,8 @@ impl Notebook {
         Scope { given, others, functions, model, seed, stop, allowance }
     }
 
-    /// Returns the fault of a lesson's code that runs after a cell, with the variables of that cell and those above it.
-    /// Whatever the code writes is dropped.
+    /// Runs further code of the lesson after a cell, with the variables of that cell and those above it, and returns
+    /// the fault, if any. Whatever the code writes is dropped.
     pub fn fault_after(&self, id: &str, text: &str, model: &dyn LiveModel) -> Option<Fault> {
         if text.is_empty() {
             return None;
@@ -288,7 +289,8 @@ impl Notebook {
         outcome
     }
 
-    /// Returns the model's answer to a question as it is asked after a number of resets, with all its texts evaluated.
+    /// Returns the model's answer to a question, with the numbers that are drawn after the cell's resets. A fault in
+    /// one of the question's texts is returned as the fault of the answer.
     pub fn try_prediction(&self, predict: &Predict, cell: &DocumentCell, live: &Live) -> Outcome {
         let (known, allowance) = (live_names(live), Allowance::default());
         let tensors = LiveTensors { live, known: &known };
@@ -345,7 +347,7 @@ impl Notebook {
         tensors: LiveTensors<'_>,
         allowance: Allowance,
     ) -> Result<(ExerciseScope, Vec<String>), Fault> {
-        /// How often numbers are drawn before the question is taken to be at fault.
+        /// Number of draws before the question is taken to be at fault.
         const TRIES: u64 = 8;
         let none = ExerciseScope::default();
         let mut alike = Fault::new("");
@@ -372,7 +374,7 @@ impl Notebook {
         fnv1a(&draw)
     }
 
-    /// Returns the order in which the choices of a question with drawn numbers are shown.
+    /// Returns the order in which the choices of a question with drawn numbers are shown; empty for all other cells.
     pub(super) fn order_of_choices(&self, cell: &DocumentCell) -> Vec<usize> {
         let CellKind::Predict(predict) = &*cell.kind else { return Vec::new() };
         if !predict.is_drawn() {
@@ -439,7 +441,8 @@ impl Notebook {
         Ok(())
     }
 
-    /// Runs code of the lesson with the live tensors and the exercise's definitions so far.
+    /// Runs code of an exercise or a question with the live tensors and the definitions so far, but without the
+    /// variables of the cells above.
     fn clean(
         &self,
         source: &str,
@@ -508,7 +511,7 @@ fn names_of_the_lesson(exercise: &Exercise) -> BTreeSet<String> {
     lessons
 }
 
-/// Returns the output for an answer without a value, which gives the reason.
+/// Returns an output that says why an answer has no value.
 fn no_value(why: Option<Fault>) -> Output {
     let why = match why {
         // The place would refer to the lesson's code, which the learner does not see.
@@ -545,7 +548,7 @@ pub(super) fn wrote(ran: Run, live: &Live, model: &mut dyn LiveModel, label: &st
 }
 
 impl Notebook {
-    /// Returns for each cell, in order, whether its result is up to date.
+    /// Returns the standing of each cell, in order: among others, whether its result is up to date.
     pub(super) fn standings(&self) -> Vec<CellStanding<'_>> {
         let mut sight = NamesInScope::new(&self.live, self.versions);
         let mut stale: BTreeSet<&str> = BTreeSet::new();

@@ -36,9 +36,9 @@ pub struct SavedNotebook {
     pub auto_run: bool,
 }
 
-/// Greatest size of the saved outputs of one run, in bytes: a table of 360 by 360 ...
+/// Greatest size of the saved outputs of one run, in bytes, which is enough for a table of 360 by 360.
 const RUN_BYTES_MAX: usize = 1 << 20;
-/// ... and of all runs of a notebook, from the top.
+/// Greatest size of the saved outputs of a notebook, in bytes. Runs are counted from the top.
 const NOTEBOOK_BYTES_MAX: usize = 16 << 20;
 /// Greatest number of list items that are read; no notebook has as many.
 const ITEMS_MAX: usize = 10 * DOCUMENT_CELLS_MAX;
@@ -110,7 +110,7 @@ pub enum SavedAnswer {
 }
 
 impl SavedCell {
-    /// Returns how many times an answer was tried; it is 0 for a cell without a task.
+    /// Returns how many times the learner tried an answer: 1 for a locked prediction, and 0 for a cell without a task.
     pub fn tries(&self) -> u32 {
         match &self.answer {
             SavedAnswer::Exercise { attempts, .. } => attempts.tried,
@@ -243,7 +243,7 @@ fn label_bytes(output: &Output) -> usize {
     tensor.axes().iter().flat_map(|axis| axis.labels.iter().flat_map(|labels| labels.iter())).map(String::len).sum()
 }
 
-/// The merged notebook.
+/// A saved notebook, merged with the present lesson.
 pub struct Merged {
     pub document: Document,
     /// Results of earlier runs.
@@ -264,7 +264,8 @@ pub fn merge(lesson: &Lesson, saved: &SavedNotebook) -> Merged {
     let mut given: BTreeMap<&str, &Cell> = BTreeMap::new();
     let mut lesson_order: Vec<CellId> = Vec::new();
     for cell in &lesson.cells {
-        // A cell that was in the lesson then and is not among the saved cells was deleted by the learner.
+        // A cell that was in the lesson when the work was saved, but is not among the saved cells, was deleted by the
+        // learner.
         if first.contains_key(cell.id.as_str()) || !known.contains(cell.id.as_str()) {
             given.insert(&cell.id, cell);
             lesson_order.push(cell.id.as_str().into());
@@ -291,8 +292,8 @@ fn was_moved(saved: &SavedNotebook) -> bool {
     !order.is_sorted()
 }
 
-/// Inserts the ids of `others` into the skeleton, each after the id that precedes it in `others` and that the skeleton
-/// contains.
+/// Inserts the ids of `others` into the skeleton, each after the last id before it in `others` that the skeleton
+/// contains, or else at the beginning.
 fn weave(skeleton: Vec<CellId>, others: &[CellId]) -> Vec<CellId> {
     let in_skeleton: BTreeSet<&CellId> = skeleton.iter().collect();
     let mut behind: BTreeMap<Option<&CellId>, Vec<CellId>> = BTreeMap::new();
@@ -395,7 +396,8 @@ impl Merging {
         is_news
     }
 
-    /// Keeps a cell that the lesson does not have, as the learner's own.
+    /// Keeps a cell that the lesson does not have, as the learner's own. Returns `None` if nothing of it is left to
+    /// keep.
     fn keep(&mut self, saved: &SavedCell, edit: Option<&SavedEdit>) -> Option<CellId> {
         if saved.is_own {
             let kind = saved.kind.unwrap_or(OwnKind::Code);

@@ -15,7 +15,7 @@ use crate::kernel::notebook::live_text::LiveTextSnapshot;
 pub struct NotebookSnapshot {
     pub cells: Vec<CellSnapshot>,
     pub auto_run: bool,
-    /// Names of live tensors with their meanings, for completion. The `Arc` stays the same while they do.
+    /// Names of live tensors with their meanings, for completion. The `Arc` is replaced only when they change.
     pub live: Arc<[LiveName]>,
     /// Index of the first closed gate, below which cells are hidden.
     pub closed_gate: Option<usize>,
@@ -46,7 +46,7 @@ impl CellSnapshot {
         self.run.as_ref().is_some_and(|run| run.is_from_before && *run.text == *self.cell.text)
     }
 
-    /// Returns whether the result may be out of date.
+    /// Returns whether the result is stale. A result from an earlier session is not, as long as the text is the same.
     pub fn is_stale(&self) -> bool {
         self.status == CellStatus::Stale && !self.is_from_before()
     }
@@ -54,14 +54,14 @@ impl CellSnapshot {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CellStatus {
-    /// The cell has not run.
+    /// A cell that has not run.
     #[default]
     New,
-    /// The cell runs or waits to run, which is shown as `[*]`.
+    /// A cell that runs or waits to run, which is shown as `[*]`.
     Waiting,
-    /// The result is up to date with the cells above and the model.
+    /// A cell whose result is up to date with the cells above and the model.
     Fresh,
-    /// Something that the cell read, or its text, has changed since.
+    /// A cell whose text, or something that it read, has changed since it ran.
     Stale,
 }
 
@@ -86,7 +86,7 @@ pub struct RunSnapshot {
     /// Names of the variables and functions that the cells below can read.
     #[serde(skip)]
     pub defined: Vec<String>,
-    /// The variables among them, with their values; empty for a run of an earlier session.
+    /// Variables among `defined`, with their values; empty for a run of an earlier session.
     #[serde(skip)]
     pub variables: Arc<[VariableSnapshot]>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -110,7 +110,7 @@ pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// A variable of code.
+/// A variable that a cell defined, as it is shown to the learner.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VariableSnapshot {
     pub name: String,
@@ -120,7 +120,7 @@ pub struct VariableSnapshot {
 
 impl VariableSnapshot {
     pub fn of(variable: &Variable) -> Option<Self> {
-        /// Greatest length of a value's text; a cell can show more of a list.
+        /// Greatest length of the text of a variable's value; the cell's own output can show more of a list.
         const TEXT_MAX: usize = 400;
         let value = variable.output(TEXT_MAX)?;
         Some(Self { name: variable.name.clone(), value })
@@ -132,7 +132,7 @@ impl VariableSnapshot {
 pub enum Verdict {
     Exercise {
         is_right: bool,
-        /// Outputs beside the check, without those that are compared.
+        /// Outputs of the exercise's `value`, without the one that is compared.
         value: Vec<Output>,
         /// The answer's result beside the expected one, for each case.
         #[serde(default, skip_serializing_if = "is_default")]
@@ -140,7 +140,7 @@ pub enum Verdict {
         /// Feedback on the wrong answer.
         #[serde(default, with = "json::maybe_shared")]
         feedback: Option<Arc<str>>,
-        /// Index of the failed case, if there are cases.
+        /// Index of the first failed case, or `None` if the answer is right or the exercise has no cases.
         failed_case: Option<usize>,
     },
     Prediction {

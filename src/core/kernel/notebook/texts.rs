@@ -28,13 +28,14 @@ struct SourcedTexts<'t> {
     speaks_of: &'t Spoken,
     /// Whether the stage shows the sentence to which the cell refers.
     is_shown: bool,
-    /// The lesson's own model, for a question, if it differs from the model on the stage.
+    /// The lesson's own model, if the cell asks a question and this model differs from the one on the stage.
     untouched: Option<&'t LessonModel>,
 }
 
 /// Values that were computed for a cell's expressions.
 struct FoundValues {
-    /// Values by the index of the expression; the flag is true if the value is for a sentence that is not on the stage.
+    /// Values by the index of the expression. The flag is true if the value is for another sentence, or another model,
+    /// than that on the stage.
     values: BTreeMap<usize, (Result<Value, Fault>, bool)>,
     spent: Duration,
 }
@@ -68,7 +69,7 @@ impl Notebook {
         }
     }
 
-    /// Returns the cells whose texts have to be evaluated again, in order.
+    /// Returns the ids of the cells whose texts have to be evaluated again.
     pub(super) fn stale_texts(&self) -> BTreeSet<CellId> {
         if self.texts.is_empty() || self.live.is_empty() {
             return BTreeSet::new();
@@ -168,7 +169,7 @@ impl Notebook {
     fn find_values(&self, text: &SourcedTexts, model: &LessonModel) -> FoundValues {
         let is_elsewhere = match text.speaks_of {
             _ if text.untouched.is_some() => true,
-            // A sentence that the learner wrote is a change that the lesson's numbers reflect.
+            // If the learner wrote the sentence on the stage, the lesson's numbers are those of that sentence.
             Spoken::Lesson(_) => !text.cell.is_own && model.shows_lesson() && !text.is_shown,
             Spoken::Text(_) => !text.is_shown,
         };

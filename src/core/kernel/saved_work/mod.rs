@@ -92,12 +92,12 @@ impl Saved {
         })
     }
 
-    /// Returns the commands that are applied to the model.
+    /// Returns the commands that are applied to the model; retrainings are left out.
     pub(crate) fn of_model(&self) -> impl Iterator<Item = &Command> {
         self.commands.iter().filter(|command| !matches!(command, Command::Retrain(_)))
     }
 
-    /// Returns the recipe of a retraining in progress, which is restarted at the end.
+    /// Returns the recipe of a retraining that was in progress. It is started again once the model is restored.
     pub(crate) fn under_way(&self) -> Option<&Recipe> {
         match self.commands.split_first()?.1.last()? {
             Command::Retrain(recipe) => Some(recipe),
@@ -138,7 +138,7 @@ fn commands_of(snapshot: &Snapshot, model: &ModelSnapshot) -> Vec<Command> {
 fn sentences_of(model: &ModelSnapshot) -> Vec<SentenceCommand> {
     let ids = |tokens: &[Token]| TextOrIds::Ids(tokens.iter().filter_map(|token| token.word).collect());
     let choice = |sentence: &SentenceSnapshot| match &sentence.text {
-        // A target that no text has.
+        // The target is not part of the sentence's text, so it is saved beside the source.
         text if sentence.has_own_target && text.as_ref().is_none_or(|text| !text.text.contains(PAIR)) => {
             let source = text.as_ref().map(|text| TextOrIds::Text(text.text.clone()));
             let source = source.unwrap_or_else(|| ids(sentence.chosen()));
@@ -188,7 +188,7 @@ fn axes_of(space: &StaticSpace) -> Vec<AxisCommand> {
 }
 
 /// Returns the commands for the training. Each change precedes the [`TrainingCommand::TrainTo`] that continues from it.
-/// Changes after the last one did not affect the training.
+/// Changes after the last [`TrainingCommand::TrainTo`] did not affect the training.
 fn training_of(model: &ModelSnapshot) -> Vec<Command> {
     let training = &model.training;
     let mut commands = Vec::new();
@@ -223,7 +223,8 @@ fn put(entries: Vec<TensorEntries>) -> impl Iterator<Item = Command> {
 /// A model that is being restored to its saved state.
 pub struct Resuming {
     rest: VecDeque<Command>,
-    /// The training step that the last command requested.
+    /// Training step that the last command requested; `None` once it has been compared with the step that training
+    /// reached.
     goal: Option<usize>,
     /// Whether the saved sentence was refused, so that commands about it are left out.
     has_no_sentence: bool,

@@ -54,7 +54,7 @@ struct Model {
 #[serde(default)]
 struct Senses {
     word: String,
-    /// One sentence a line; the letter of its sense and a tab may precede it.
+    /// Sentences, one on each line; the letter of a sentence's sense and a tab may precede it.
     sentences: String,
     is_on: bool,
 }

@@ -26,9 +26,9 @@ use crate::lesson::schema::Lesson;
 const EMBEDDING: usize = 1;
 
 /// Greatest number of sentences that pass through a model at the same time, each on its own thread. All tensors of each
-/// are in memory then, ...
+/// are in memory then.
 const PASSES_AT_ONCE: usize = 3;
-/// ... and their total size is limited too.
+/// Greatest total size of these tensors, in bytes.
 const PASSES_BYTES_MAX: f64 = 256.0 * 1024.0 * 1024.0;
 
 /// A model whose layers are shown, and the norm that gives them a common scale.
@@ -40,7 +40,8 @@ pub struct Layers<'a> {
 }
 
 impl Layers<'_> {
-    /// Returns the norm that is applied to the states of all layers of a tower, with the weights in use.
+    /// Returns the norm that is applied to the states of all layers of a tower, with the weights in use, or `None` if
+    /// there is none.
     pub fn lens(&self, tower: Tower) -> Option<Lens> {
         self.scale.and_then(|scale| scale.lens_of_layers(tower, &self.model.architecture, self.parameters))
     }
@@ -56,8 +57,8 @@ impl Layers<'_> {
         (rows.rows() > 0).then(|| Spread::of(&rows))
     }
 
-    /// Returns the spread of the states in some sentences, after passing them through the model, and the axis with a
-    /// meaning that is measured in the first of them.
+    /// Runs some sentences through the model, and returns the spread of their states with the axis that is measured in
+    /// the first of them, if it has one. Returns `None` if there are no states.
     pub fn spread_of_frames(&self, lesson: &Lesson, frames: &[SentenceFrame]) -> Option<(Spread, Option<Meaning>)> {
         let numbered: Vec<(usize, &SentenceFrame)> = frames.iter().enumerate().collect();
         let states = |(number, frame): &(usize, &SentenceFrame)| {
@@ -74,15 +75,15 @@ impl Layers<'_> {
         Some((spread, meanings.into_iter().next().flatten()))
     }
 
-    /// Returns the states of a sentence, and those of its source if there is one: both are shown in one basis.
+    /// Returns the states of a sentence and, if there is one, of its source, because both are shown in one basis.
     fn states_of_towers(&self, frame: &SentenceFrame, activations: &Activations<f32>) -> Vec<Matrix<f32>> {
         let own = (Tower::Sentence, frame.input());
         let towers = std::iter::once(own).chain(frame.source().map(|source| (Tower::Source, source)));
         towers.flat_map(|(tower, words)| self.states((tower, words), activations, first(words)..)).collect()
     }
 
-    /// Returns the spread of one word in several sentences, with a point at the mean of the word's pieces in each, or
-    /// `None` if there are fewer than two, or no states.
+    /// Returns the spread of one word in several sentences, with a point at the mean of the word's pieces in each.
+    /// Returns `None` if there are fewer than two sentences, or no states.
     pub fn spread_of_word(
         &self,
         sentences: impl Iterator<Item = (Sequences, Activations<f32>, Range<usize>)>,
@@ -123,8 +124,8 @@ impl Layers<'_> {
     }
 }
 
-/// Returns the index of the first token that counts. The first token of a sentence does not, because it is often far
-/// from the others.
+/// Returns the index of the first token that counts. The first token of a longer sentence does not, because it is often
+/// far from the others.
 pub(super) fn first(input: &Sequences) -> usize {
     usize::from(input.words.len() > 1)
 }

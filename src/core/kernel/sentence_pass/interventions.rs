@@ -55,7 +55,7 @@ pub const INTERVENTIONS: [InterventionWords; 5] = [
     },
 ];
 
-/// Returns the absence of interventions for a model, with a mode for every head.
+/// Returns interventions that change nothing, with a mode for every head.
 pub fn none(architecture: &Architecture) -> Interventions<f32> {
     Interventions { heads: vec![HeadMode::Live; architecture.heads()], ..Interventions::default() }
 }
@@ -67,8 +67,8 @@ pub fn are_none(interventions: &Interventions<f32>) -> bool {
     are_live && temperature.is_none() && scale.is_none() && mask.is_none()
 }
 
-/// Returns the interventions that can be applied to another sentence. Frozen weights, an edited mask, removed edges and
-/// a patch belong to one sentence.
+/// Returns the interventions that can be applied to another sentence. Frozen weights, the mask, removed edges and a
+/// patch belong to one sentence.
 pub fn for_any_sentence(interventions: &Interventions<f32>) -> Interventions<f32> {
     let mut others = interventions.clone();
     others.mask = others.mask.filter(|mask| !matches!(mask, Mask::Custom(_)));
@@ -82,7 +82,7 @@ pub fn for_any_sentence(interventions: &Interventions<f32>) -> Interventions<f32
 /// Checks a temperature.
 ///
 /// # Errors
-/// In words for the learner, if scores cannot be divided by it.
+/// A message for the learner if the temperature is out of range.
 pub fn check_temperature(temperature: f64) -> Result<(), String> {
     if is_temperature(temperature) {
         return Ok(());
@@ -93,7 +93,7 @@ pub fn check_temperature(temperature: f64) -> Result<(), String> {
 /// Checks a mask.
 ///
 /// # Errors
-/// In words for the learner, if it does not fit a sentence of the given number of tokens.
+/// A message for the learner if it does not fit a sentence of the given number of tokens.
 pub fn check_mask(mask: &Mask, tokens: usize) -> Result<(), String> {
     match mask {
         Mask::Custom(table) if table.size() != (tokens, tokens) => {
@@ -107,10 +107,11 @@ pub fn check_mask(mask: &Mask, tokens: usize) -> Result<(), String> {
 /// Greatest number of edges that can be removed.
 pub const EDGES_MAX: usize = 4096;
 
-/// Returns the sorted edges with one removed from attention or restored.
+/// Returns the sorted list of removed edges, to which `edge` is added if `is_removed`, and from which it is taken
+/// otherwise.
 ///
 /// # Errors
-/// In words for the learner, if there are too many.
+/// A message for the learner if there are too many.
 pub fn with_edge(edges: &[Edge], edge: Edge, is_removed: bool) -> Result<Vec<Edge>, String> {
     let mut edges = edges.to_vec();
     match (edges.binary_search(&edge), is_removed) {
@@ -132,7 +133,7 @@ pub const GAIN_MAX: f32 = 4.0;
 /// Checks the gain of a head.
 ///
 /// # Errors
-/// In words for the learner, if it is out of range.
+/// A message for the learner if it is out of range.
 pub fn check_gain(gain: f32) -> Result<(), String> {
     if (0.0..=GAIN_MAX).contains(&gain) {
         return Ok(());
@@ -153,7 +154,7 @@ pub fn mode_of_gain(gain: f32) -> HeadMode<f32> {
 /// `None` if the result is the model's own mask.
 ///
 /// # Errors
-/// In words for the learner, if there is no such pair.
+/// A message for the learner if there is no such pair.
 pub fn toggled(
     architecture: &Architecture,
     interventions: &Interventions<f32>,

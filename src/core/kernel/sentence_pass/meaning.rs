@@ -19,7 +19,7 @@ use crate::kernel::values::sentence::{Token, labels, word_pieces, written_word};
 use crate::lesson::cells::CellKind;
 use crate::lesson::schema::Lesson;
 
-/// English words that join others, and say little by themselves.
+/// English words, in alphabetical order, that join others and say little by themselves.
 const JOINING: [&str; 104] = [
     "a", "about", "after", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "because", "been",
     "before", "being", "but", "by", "can", "could", "did", "do", "does", "each", "for", "from", "had", "has", "have",
@@ -32,14 +32,15 @@ const JOINING: [&str; 104] = [
 
 /// Greatest number of words that are compared with each other.
 const COMPARED: usize = 64;
-/// Greatest number of words near an end, beside its own.
+/// Greatest number of words near an end, in addition to the word at the end itself.
 const NEAR: usize = 2;
-/// A word is near an end if its distance from this end is at most this share of its distance from the other end.
+/// Greatest distance of a word near an end, as a share of its distance from the other end, or of the distance between
+/// the ends if that is less.
 const NEARER: f32 = 0.7;
 
-/// A word of a sentence that may be an end.
+/// A word of a sentence that may be an end of the axis.
 struct Candidate {
-    /// The word in small letters.
+    /// The word in lower case.
     text: String,
     label: String,
     pieces: Range<usize>,
@@ -51,7 +52,8 @@ pub fn is_telling(word: &str) -> bool {
 }
 
 impl Layers<'_> {
-    /// Measures the axis in a sentence, or returns `None` if the sentence has no two words to tell apart.
+    /// Measures the axis with a meaning in a sentence, or returns `None` if the sentence has no two words to tell
+    /// apart.
     pub fn meaning(&self, lesson: &Lesson, frame: &SentenceFrame, activations: &Activations<f32>) -> Option<Meaning> {
         let from = first(frame.input())..;
         let states = self.states((Tower::Sentence, frame.input()), activations, from.clone()).pop()?;
@@ -59,7 +61,8 @@ impl Layers<'_> {
     }
 }
 
-/// Measures the axis in a recorded sentence.
+/// Measures the axis with a meaning in a recorded sentence. Returns `None` if the sentence has no two words to tell
+/// apart, or no hidden states were recorded.
 pub fn of_recorded(lesson: &Lesson, frame: &SentenceFrame) -> Option<Meaning> {
     let pass = frame.recorded().filter(|pass| pass.has_states())?;
     let (from, states) = (first(frame.input()).., last_state(&pass.activations));

@@ -35,7 +35,7 @@ use crate::kernel::values::space::{Basis, StaticSpace};
 use crate::lesson::limits::GENERATED_MAX;
 use crate::lesson::schema::Lesson;
 
-/// Forward passes that can be computed again.
+/// Cache of forward passes, which can be computed again.
 #[derive(Default)]
 pub struct PassCache {
     /// Passes of the sentence on the stage, and of the second sentence.
@@ -54,7 +54,7 @@ pub struct SentencePass {
     frame: Arc<SentenceFrame>,
     /// The second sentence, which is compared with the first.
     second: Option<Arc<SentenceFrame>>,
-    /// One word in the sentences of a list.
+    /// One word in the sentences of a list, for the comparison of its senses.
     senses: Senses,
     interventions: Arc<Interventions<f32>>,
     /// The maker of targets, if sentences are sources.
@@ -165,10 +165,10 @@ impl SentencePass {
         self.senses.set(list, is_on)
     }
 
-    /// Prepares the list of senses for the lesson of the pass.
+    /// Reads the sentences in the list of senses, with the vocabulary of the lesson and the present targets.
     pub fn read_senses(&mut self, lesson: &Lesson) {
         let targets = self.targets.as_deref();
-        // What the model writes changes nothing in the source, where the word is sought.
+        // The word is sought in the source, which does not depend on the target, so no target has to be written.
         let frame = |sentence: Sentence| {
             let target = sentence.target.clone().or_else(|| Some(Arc::new(targets?.begun())));
             SentenceFrame::without_points(Sentence { target, ..sentence }, &self.space, targets)
@@ -195,12 +195,12 @@ impl SentencePass {
         before
     }
 
-    /// Changes the space to one with other static vectors.
+    /// Replaces the space, whose vectors or basis have changed, and prepares the sentences in it.
     pub fn set_space(&mut self, space: &Arc<StaticSpace>) {
         self.space = space.clone();
         let targets = self.targets.as_deref();
         let again = |frame: &Arc<SentenceFrame>| {
-            // Only what was read of a recording is the same among other words.
+            // Only the recorded pass of the earlier frame stays valid; all other parts depend on the space.
             let before = frame.recorded().map(|_| &**frame);
             Arc::new(SentenceFrame::after(before, frame.sentence.clone(), space, targets))
         };
@@ -211,10 +211,10 @@ impl SentencePass {
         std::mem::replace(&mut self.interventions, interventions)
     }
 
-    /// Completes a mode: weights to freeze are taken from the present pass, and a gain of 1 becomes live.
+    /// Completes a mode: weights to freeze are taken from the present pass, and a gain of 1 or 0 becomes live or off.
     ///
     /// # Errors
-    /// In words for the learner, if the head cannot have this mode.
+    /// A message for the learner if the head cannot have this mode.
     pub fn mode(
         &self,
         mode: HeadMode<f32>,
@@ -254,10 +254,10 @@ impl SentencePass {
         }
     }
 
-    /// Checks an edge.
+    /// Checks that the sentence has an edge, and that it is visible.
     ///
     /// # Errors
-    /// In words for the learner, if the sentence has no such edge.
+    /// A message for the learner if the sentence has no such edge, or the mask or the window hides it.
     pub fn check_edge(&self, architecture: &Architecture, edge: Edge) -> Result<(), String> {
         let (block, _, own) = architecture.head(edge.head);
         let (queries, keys) = self.shape_of(architecture, edge.head);
@@ -278,7 +278,8 @@ impl SentencePass {
     /// Completes a patch. Without a vector, it gets the present one at its place in the second sentence.
     ///
     /// # Errors
-    /// In words for the learner, if one of the sentences has no such place, or the vector has another width.
+    /// A message for the learner if there is no second sentence, one of the sentences has no such place, or the vector
+    /// has another width or is not finite.
     pub fn patch(
         &self,
         Patch { block, position, from, vector }: Patch<f32>,
@@ -317,7 +318,7 @@ impl SentencePass {
         (Arc::new(frame), self.for_any_sentence())
     }
 
-    /// Returns what makes a target from a source.
+    /// Returns the maker of targets, or `None` if sentences are not sources.
     pub fn targets(&self) -> Option<&Arc<Targets>> {
         self.targets.as_ref()
     }
@@ -330,10 +331,10 @@ impl SentencePass {
         self.frame.tokens()
     }
 
-    /// Generates words after the sentence.
+    /// Generates words that continue the sentence, or that are the target if the sentence is a source.
     ///
     /// # Errors
-    /// In words for the learner; the words that were generated before stay then.
+    /// A message for the learner if no words can be generated. Words that were generated before stay in that case.
     pub fn generate(
         &mut self,
         count: usize,
@@ -372,8 +373,8 @@ impl SentencePass {
         std::iter::once(pass(&self.frame, &cache.stage, &self.interventions)).chain(second).collect()
     }
 
-    /// Returns the passes of the sentences in the list of senses, each with the words that have it and the word's pieces. They are computed one
-    /// after the other, as the iterator advances.
+    /// Returns the passes of the sentences in the list of senses, each with the sequence that contains the word, and
+    /// the range of the word's pieces. The iterator computes one pass after the other.
     pub fn passes_of_senses(
         &self,
         training: &Training,

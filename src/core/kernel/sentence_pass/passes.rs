@@ -83,7 +83,7 @@ impl KeptPass {
     }
 }
 
-/// Returns the first edge that only one of two sorted lists contains.
+/// Returns the first edge that only one of two sorted lists contains, or `None` if the lists are equal.
 fn first_difference(some: &[Edge], others: &[Edge]) -> Option<Edge> {
     let same = some.iter().zip(others).take_while(|(edge, other)| edge == other).count();
     [some, others].into_iter().filter_map(|edges| edges.get(same)).min().copied()
@@ -124,7 +124,7 @@ pub struct ShownSentence {
     pub sentence: Arc<SentenceSnapshot>,
 }
 
-/// The latest passes of one sentence, which are dropped for another sentence.
+/// The latest passes of one sentence, which are dropped when another sentence is run.
 #[derive(Debug, Default)]
 pub struct Passes(RefCell<Kept>);
 
@@ -141,7 +141,7 @@ struct Kept {
 }
 
 impl Passes {
-    /// Returns the passes of a sentence.
+    /// Returns the kept passes of a sentence, after those of another sentence have been dropped.
     fn of(&self, frame: &Arc<SentenceFrame>) -> RefMut<'_, Kept> {
         let mut kept = self.0.borrow_mut();
         if !kept.of.as_ref().is_some_and(|of| Arc::ptr_eq(of, frame)) {

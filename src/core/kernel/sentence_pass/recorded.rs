@@ -23,10 +23,10 @@ use crate::kernel::values::sentence::{Answers, PieceText, TextPiece, Token, like
 pub use crate::lesson::recorded::STRETCH;
 use crate::lesson::recorded::{RecordedModel, TowerTokens, Towers};
 
-/// Numbers of the terms of all blocks of a pass, `Σ H T_k D`, that are kept in memory.
+/// Greatest number of values that are kept in memory for the terms of all blocks of a pass, `Σ H T_k D`.
 const TERMS_MAX: usize = 64 << 20;
 
-/// A text of a recording, from a token on.
+/// A stretch of a text of a recording.
 #[derive(Clone, Debug)]
 pub struct RecordedPlace {
     pub model: Arc<RecordedModel>,
@@ -42,7 +42,8 @@ impl PartialEq for RecordedPlace {
 }
 
 impl RecordedPlace {
-    /// Returns the place of a stretch that begins at this token, or ends with the text.
+    /// Returns the place of the stretch that begins at the token `first`, or of the text's last stretch if it begins
+    /// earlier.
     pub fn new(model: Arc<RecordedModel>, text: usize, first: usize) -> Self {
         let rows = model.rows(text);
         let longest = rows.own.len().max(rows.source.as_ref().map_or(0, Vec::len));
@@ -54,7 +55,7 @@ impl RecordedPlace {
         &self.model.recording.texts[self.text]
     }
 
-    /// Returns the tokens of the stretch, of the sentence or of its source.
+    /// Returns the range of the stretch's tokens, in the sentence or in its source.
     pub fn tokens(&self, of_source: bool) -> Range<usize> {
         let rows = self.model.rows(self.text);
         let count = if of_source { rows.source.as_ref().map_or(0, Vec::len) } else { rows.own.len() };
@@ -73,7 +74,7 @@ impl RecordedPlace {
         &self.model.rows(self.text).own[self.tokens(false)]
     }
 
-    /// Makes the text with the pieces of the stretch's tokens; `None` where another text is the source.
+    /// Returns the text with the pieces of the stretch's tokens, or `None` if the text has a source.
     pub fn piece_text(&self) -> Option<PieceText> {
         let recorded = self.recorded();
         let towers = Towers::of(recorded);
@@ -82,7 +83,7 @@ impl RecordedPlace {
         Some(PieceText { text, pieces: pieces[self.tokens(false)].to_vec() })
     }
 
-    /// Makes the tokens of the stretch, and those of its source.
+    /// Returns the tokens of the stretch, and those of its source if there is one.
     fn read_tokens(&self) -> (Vec<Token>, Option<Vec<Token>>) {
         let towers = Towers::of(self.recorded());
         let whole = self.piece_text();
@@ -97,13 +98,13 @@ impl RecordedPlace {
         (own.collect(), source)
     }
 
-    /// Returns the rows of the vocabulary of the tokens of the source's stretch.
+    /// Returns the rows of the vocabulary of the source's tokens in the stretch, or `None` without a source.
     pub fn source_words(&self) -> Option<&[usize]> {
         Some(&self.model.rows(self.text).source.as_ref()?[self.tokens(true)])
     }
 }
 
-/// The recorded pass of a text, in a stretch of it.
+/// The recorded pass of a stretch of a text.
 #[derive(Debug)]
 pub struct RecordedPass {
     pub place: RecordedPlace,
@@ -113,21 +114,22 @@ pub struct RecordedPass {
     pub arithmetic: Vec<Arc<Arithmetic<f32>>>,
     pub contributions: Vec<Arc<Contributions<f32>>>,
     pub answers: Arc<Answers>,
-    /// Parts of each block that are there.
+    /// Parts of each block that were recorded.
     pub blocks: Vec<BlockParts>,
-    /// Why a part of the file could not be read.
+    /// The first reason why a part of the file could not be read, if there is one.
     pub trouble: Option<Arc<str>>,
 }
 
-/// The parts of a block.
+/// The parts of a block that were recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BlockParts {
     pub attention: bool,
     pub scores: bool,
     pub values: bool,
-    /// The terms that keys add: values and the output map, with hidden states.
+    /// The terms that keys add, which need values, the output map and hidden states.
     pub terms: bool,
-    /// The hidden states that the block begins and ends with, and not nearby ones that stand in for them.
+    /// The hidden states at the beginning and the end of this very block, and not those of a nearby layer in their
+    /// place.
     pub input: bool,
     pub output: bool,
 }
@@ -174,7 +176,7 @@ impl RecordedPass {
         Self { trouble: reader.trouble, ..pass }
     }
 
-    /// Returns whether a quantity is known of a block; one of the model is asked of block 0.
+    /// Returns whether a quantity of a block is known. A quantity of the whole model is asked for with block 0.
     pub fn has(&self, quantity: Quantity, block: usize) -> bool {
         use Quantity::*;
         let Some(parts) = self.blocks.get(block) else { return false };
@@ -197,13 +199,13 @@ impl RecordedPass {
         }
     }
 
-    /// Returns the name of a block's tensor in the file.
+    /// Returns the name of a block's tensor in the file, or `None` if the tensor was not recorded.
     pub fn tensor(&self, block: usize, part: Part) -> Option<String> {
         let (_, attention) = *Towers::of(self.place.recorded()).blocks().get(block)?;
         Some(attention?.part(part)?.name.clone())
     }
 
-    /// Returns whether hidden states were recorded, and with them points.
+    /// Returns whether hidden states were recorded, without which there are no points.
     pub fn has_states(&self) -> bool {
         self.activations.input.cols() > 0
     }
@@ -229,7 +231,7 @@ struct ReadBlock {
     parts: BlockParts,
 }
 
-/// Heads of a block, and the mixes of the stretch's keys alone, where there are other keys.
+/// Heads of a block and, if the text has keys outside the stretch, the mixes of the stretch's keys alone.
 #[derive(Default)]
 struct ReadHeads {
     heads: Vec<HeadActivations<f32>>,
@@ -243,7 +245,7 @@ impl Reader<'_> {
         &self.place.model.recording
     }
 
-    /// Takes what was read; numbers that are none where it was not.
+    /// Returns the matrix that was read. If the reading failed, keeps the reason and returns a matrix of NaN.
     fn taken(&mut self, read: Result<Matrix<f32>, Refusal>, rows: usize, cols: usize) -> Matrix<f32> {
         read.unwrap_or_else(|refusal| {
             self.trouble.get_or_insert_with(|| refusal.to_string().into());
@@ -261,7 +263,7 @@ impl Reader<'_> {
         FirstStates { own, source }
     }
 
-    /// Reads the hidden states that the first block begins with; without columns where they were not recorded.
+    /// Reads the hidden states with which the first block begins. The matrix has no columns if they were not recorded.
     fn first_states(&mut self, of_source: bool) -> Arc<Matrix<f32>> {
         let (rows, width) = (self.place.tokens(of_source), self.width());
         let state = self.towers.first_state(of_source).filter(|_| width > 0);
@@ -286,7 +288,7 @@ impl Reader<'_> {
         Arc::new(Answers { logits, likeliest, never: Vec::new() })
     }
 
-    /// Reads a block, of which the number among all and the layer are given.
+    /// Reads a block, given its number among all blocks and its layer.
     fn block(
         &mut self,
         (number, layer): (usize, usize),
@@ -331,7 +333,7 @@ impl Reader<'_> {
         self.place.tokens(self.towers.is_of_source(attention))
     }
 
-    /// The range of keys that is shown; those of the source, of a block that looks at it.
+    /// Returns the range of keys that is shown, which are those of the source if the block attends to it.
     fn keys(&self, attention: &Attention) -> Range<usize> {
         self.place.tokens(attention.side.keys_are_of_source() && self.towers.source().is_some())
     }
@@ -410,7 +412,8 @@ impl Reader<'_> {
         read
     }
 
-    /// Reads rows of the matrix that a head reads of a part; one without columns where the part is not there.
+    /// Reads rows of a part, such as the keys, for a head; several heads may share them. The matrix has no columns if
+    /// the part was not recorded.
     fn shared(&mut self, attention: &Attention, part: Part, head: usize, rows: Range<usize>) -> Matrix<f32> {
         let Some(tensor) = attention.part(part) else { return Matrix::zeros(rows.len(), 0) };
         let group = attention.heads / tensor.shape[0];
@@ -459,18 +462,20 @@ impl Reader<'_> {
     }
 }
 
-/// The vectors of a recording's tokens where they first stand, and the spread of the states in all layers, to which the
-/// picture's axes are fitted.
+/// The vector of each token of a recording at its first occurrence, before the first layer, and the spread of the
+/// states in all layers, to which the picture's axes are fitted.
 pub struct RecordedVectors {
     pub vectors: Arc<Table<f32>>,
     pub spread: Arc<Spread>,
 }
 
-/// Numbers of hidden states that the axes are fitted to, at most: of more, fewer tokens of each text count.
+/// Greatest number of values of hidden states to which the axes are fitted. If there are more, fewer tokens of each
+/// text count.
 const FITTED_MAX: usize = 16 << 20;
 
 impl RecordedVectors {
-    /// Reads them. What cannot be read is not a number, and nothing is fitted to it.
+    /// Reads the vectors and the states of a recording. A vector that cannot be read is NaN, and the axes are not
+    /// fitted to such states.
     pub fn of(model: &RecordedModel) -> Self {
         let width = model.architecture.width;
         let mut vectors = Matrix::from_fn(model.vocabulary.len(), width, |_, _| f32::NAN);
@@ -512,7 +517,7 @@ impl RecordedVectors {
     }
 }
 
-/// A block with nothing but its heads yet.
+/// Returns a block that has nothing but its heads yet.
 fn of_heads(input: Arc<Matrix<f32>>, heads: Vec<HeadActivations<f32>>) -> BlockActivations<f32> {
     BlockActivations {
         summed: Matrix::clone(&input),
@@ -538,13 +543,13 @@ fn sum(activations: &mut BlockActivations<f32>, of_shown: &Matrix<f32>, of_all: 
     add_scaled(activations.summed.flat_mut(), 1.0, of_all.unwrap_or(of_shown).flat());
 }
 
-/// Puts other mixes into heads, and returns those that they had.
+/// Puts other mixes into heads, and returns the earlier ones.
 fn exchanged(heads: &mut [HeadActivations<f32>], mixes: Vec<Matrix<f32>>) -> Vec<Matrix<f32>> {
     heads.iter_mut().zip(mixes).map(|(head, mix)| std::mem::replace(&mut head.mix, mix)).collect()
 }
 
 impl TowerTokens<'_> {
-    /// A token of which no text is known: a word of its own.
+    /// Returns the piece of a token whose text is not known: a word of its own, unless the token is special.
     fn piece(&self, at: usize) -> TextPiece {
         let is_added = self.special.binary_search(&at).is_ok();
         TextPiece { bytes: 0..0, word: (!is_added).then_some(at), segment: 0, is_added }
@@ -552,14 +557,15 @@ impl TowerTokens<'_> {
 }
 
 impl PieceText {
-    /// The text of a recording and the part of it that each token stands for: the recorded text where all tokens are found
-    /// in it one after the other, or else one that is made of the tokens.
+    /// Returns the text of a recording, and the part of it that belongs to each token. This is the recorded text if all
+    /// tokens are found in it, one after the other, and otherwise a text that is made from the tokens.
     fn of_recorded(text: Option<&str>, towers: &Towers<'_>, place: &RecordedPlace) -> Self {
         let TowerTokens { tokens, special } = towers.own();
         let words = words(towers, tokens.len(), special);
         let rows = &place.model.rows(place.text).own;
         let shown: Vec<&str> = rows.iter().map(|row| place.model.vocabulary[*row].as_str()).collect();
-        // What is in no word was added, even where nothing says so.
+        // If the recording numbers its words, a token without a number was added by the tokenizer, even if it is not
+        // marked as special.
         let has_words = words.iter().any(Option::is_some);
         let is_added = |at: usize| special.binary_search(&at).is_ok() || (has_words && words[at].is_none());
         let found = text.and_then(|text| Some((text.to_owned(), places_in(text, &shown, &is_added)?)));
@@ -574,13 +580,13 @@ impl PieceText {
     }
 }
 
-/// The number of the word of each token; `None` of those that the tokenizer added.
+/// Returns the number of each token's word, or `None` for tokens that the tokenizer added.
 fn words(towers: &Towers<'_>, tokens: usize, special: &[usize]) -> Vec<Option<usize>> {
     let is_added = |at: usize| special.binary_search(&at).is_ok();
     let Some(recorded) = towers.words() else {
         return (0..tokens).map(|at| (!is_added(at)).then_some(at)).collect();
     };
-    // Numbers may be anything: a word begins where another number does.
+    // The recorded numbers may be any numbers: a word begins where the number changes.
     let mut word = 0;
     (0..tokens)
         .map(|at| {
@@ -590,12 +596,13 @@ fn words(towers: &Towers<'_>, tokens: usize, special: &[usize]) -> Vec<Option<us
         .collect()
 }
 
-/// The letters of a piece without the mark of one that continues a word.
+/// Returns the letters of a piece, without the mark of a piece that continues a word.
 fn letters(piece: &str) -> &str {
     piece.strip_prefix("##").filter(|rest| !rest.is_empty()).unwrap_or(piece)
 }
 
-/// Finds each token in the text behind the one before it, in letters of any case; nothing may stand between them but blanks.
+/// Finds each token in the text after the one before it, regardless of case. Returns `None` if anything but blanks is
+/// between them.
 fn places_in(text: &str, tokens: &[&str], is_added: &dyn Fn(usize) -> bool) -> Option<Vec<Range<usize>>> {
     let mut from = 0;
     let mut places = Vec::with_capacity(tokens.len());
@@ -617,7 +624,7 @@ fn places_in(text: &str, tokens: &[&str], is_added: &dyn Fn(usize) -> bool) -> O
     Some(places)
 }
 
-/// Makes a text of tokens, with blanks between words.
+/// Makes a text from tokens, with blanks between words, and returns it with the place of each token.
 fn made_of(tokens: &[&str], words: &[Option<usize>], is_added: &dyn Fn(usize) -> bool) -> (String, Vec<Range<usize>>) {
     let mut text = String::new();
     let mut places = Vec::with_capacity(tokens.len());

@@ -15,16 +15,16 @@ use crate::lesson::recorded::{TowerTokens, Towers};
 /// The findings about a text so far.
 #[derive(Clone, Debug)]
 pub struct CheckedText {
-    /// The attentions that have been looked at, in the order of the blocks.
+    /// Findings about the attentions that have been checked, in the order of the blocks.
     pub attentions: Vec<Arc<CheckedAttention>>,
-    /// Attentions that have been looked at, and all; `None` when it is done.
+    /// Number of attentions that have been checked, and of all; `None` once all have been.
     pub progress: Option<Progress>,
 }
 
 /// The findings about an attention.
 #[derive(Debug)]
 pub struct CheckedAttention {
-    /// Sums and proof in one line.
+    /// Findings of the check in one line, or the reason why the attention could not be checked.
     pub line: String,
     pub faults: Vec<Refusal>,
     /// The largest share of a row that lies elsewhere than its scores say, where there are some.
@@ -34,7 +34,7 @@ pub struct CheckedAttention {
 }
 
 impl CheckedText {
-    /// Nothing yet.
+    /// Returns the findings before anything has been checked.
     pub fn begun(place: &RecordedPlace) -> Self {
         let of = place.model.recording.texts[place.text].attentions.len();
         Self { attentions: Vec::new(), progress: (of > 0).then_some(Progress { done: 0, of }) }
@@ -48,7 +48,7 @@ impl CheckedText {
         self.attentions.iter().flat_map(|attention| &attention.faults)
     }
 
-    /// Returns the measures of a head, counted over all; `None` while they are to come.
+    /// Returns the measures of a head, counted over all blocks, or `None` until its attention has been checked.
     pub fn measures(&self, head: usize) -> Option<&[Option<f32>]> {
         self.attentions.iter().flat_map(|attention| &attention.measures).nth(head).map(Vec::as_slice)
     }
@@ -61,7 +61,7 @@ pub struct RecordedCheck {
     found: CheckedText,
 }
 
-/// The pairs that measures count, in the source, in the text, and from one to the other.
+/// The pairs of queries and keys that measures count: in the source, in the text, and from the text to the source.
 struct Patterns {
     of_source: HeadPatterns,
     own: HeadPatterns,
@@ -93,7 +93,7 @@ impl RecordedCheck {
         Self { place: place.clone(), patterns, found: CheckedText::begun(place) }
     }
 
-    /// Returns whether it is the check of this text, in whatever stretch.
+    /// Returns whether the check is of this text, regardless of the stretch.
     pub fn is_of(&self, place: &RecordedPlace) -> bool {
         Arc::ptr_eq(&self.place.model, &place.model) && self.place.text == place.text
     }
@@ -110,7 +110,7 @@ impl RecordedCheck {
         &self.place.model.recording.texts[self.place.text]
     }
 
-    /// Looks at the next attention.
+    /// Checks the next attention.
     pub fn advance(&mut self) {
         let Some(attention) = self.text().attentions.get(self.found.attentions.len()) else { return };
         let checked = self.checked(attention);

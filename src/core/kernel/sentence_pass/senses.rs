@@ -32,7 +32,7 @@ use crate::lesson::schema::Lesson;
 use crate::lesson::text::tokenize;
 use attune_engine::json::beginning;
 
-/// The list with its measurement.
+/// The learner's list of sentences with a common word, and its measurement.
 #[derive(Clone, Debug)]
 pub struct SensesSnapshot {
     pub list: Arc<SenseList>,
@@ -50,16 +50,16 @@ pub struct SensesSnapshot {
     pub shares: Arc<TokenShares>,
     /// Whether the measurement is for this list and these weights.
     pub is_current: bool,
-    /// The number of sentences measured so far, and the number of all sentences.
+    /// Number of sentences with the word that have been run, and number of all sentences with it.
     pub progress: Progress,
 }
 
-/// A sentence of the list.
+/// The state of a sentence of the list.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SenseRow {
-    /// The sentence or the word is empty.
+    /// A sentence that is empty, or whose word is empty or cannot be looked for.
     Waiting,
-    /// The word was found at these pieces.
+    /// A sentence in which the word was found at these pieces.
     Found { pieces: Range<usize>, note: Option<SenseNote> },
     /// The reason why the sentence is not measured, in words for the learner.
     LeftOut(String),
@@ -68,11 +68,11 @@ pub enum SenseRow {
 /// A caution about an occurrence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SenseNote {
-    /// The sentence consists of this word only.
+    /// A sentence that consists of this word only.
     Alone,
-    /// The sentence has the word this many times, and the first occurrence is measured.
+    /// Number of times that the sentence has the word, if there are several; the first occurrence is measured.
     Repeated(usize),
-    /// The word is the first that a causal model sees, so no other word affects it.
+    /// A word that is the first one a causal model sees, so that no other word affects it.
     SeesNothing,
 }
 
@@ -142,9 +142,10 @@ struct ReadSentence {
     input: Sequences,
     tokens: Vec<Token>,
     pieces: Option<Arc<PieceText>>,
-    /// The source, if the model writes the input from one. Then the tokens are the source's, in which the word is sought.
+    /// The source, if the model reads the target of one. The tokens are then those of the source, in which the word is
+    /// sought.
     source: Option<Sequences>,
-    /// The recorded pass, of a text of a recording.
+    /// The recorded pass, if the sentence is a text of a recording.
     recorded: Option<Arc<RecordedPass>>,
 }
 
@@ -152,7 +153,7 @@ struct ReadSentence {
 pub struct SenseInput<'a> {
     pub input: &'a Sequences,
     pub source: Option<&'a Sequences>,
-    /// The recorded pass, of a text of a recording.
+    /// The recorded pass, if the sentence is a text of a recording.
     pub recorded: Option<&'a RecordedPass>,
     /// The word's pieces.
     pub pieces: Range<usize>,
@@ -190,7 +191,7 @@ impl Senses {
         (std::mem::replace(&mut self.list, list), std::mem::replace(&mut self.is_on, is_on))
     }
 
-    /// Reads the list; `frame` prepares a sentence.
+    /// Reads the sentences of the list, and looks for the word in each; `frame` prepares a sentence.
     pub fn read(&mut self, lesson: &Lesson, vocabulary: &[String], frame: impl Fn(Sentence) -> SentenceFrame) {
         let list = self.list.clone();
         let known = std::mem::take(&mut self.read);
@@ -216,7 +217,7 @@ impl Senses {
         self.rows = list.sentences.iter().enumerate().map(row).collect();
     }
 
-    /// Returns the sentences that contain the word, with the word's pieces.
+    /// Returns the sentences that contain the word, each with its index in the list and the word's pieces.
     fn found(&self) -> impl Iterator<Item = (usize, &Arc<ReadText>, &Range<usize>)> {
         let rows = self.rows.iter().zip(&self.read).enumerate();
         rows.filter_map(|(index, (row, read))| match row {
@@ -234,7 +235,7 @@ impl Senses {
         cache.measured.as_ref().map_or(self.found().next().is_none(), is_of)
     }
 
-    /// Returns whether there is something to measure.
+    /// Returns whether the list is shown, and its measurement is not up to date.
     pub fn is_pending(&self, cache: &SenseCache, with: &SenseModel) -> bool {
         self.is_on && !self.is_current(cache, with)
     }
@@ -261,7 +262,8 @@ impl Senses {
         cache.run = Some(run);
     }
 
-    /// Returns the inputs of the sentences with the word, and the word's pieces, while they are shown.
+    /// Returns the inputs of the sentences with the word, and the word's pieces. There are none while the stage does
+    /// not show the list.
     pub fn inputs(&self) -> Vec<SenseInput<'_>> {
         let read = self.found().filter_map(|(_, read, pieces)| {
             let ReadSentence { input, source, recorded, .. } = read.sentence.as_ref().ok()?;
@@ -317,8 +319,8 @@ impl ReadSentence {
         word_pieces(&self.tokens).into_iter().filter_map(word).collect()
     }
 
-    /// Returns the tokens for the baseline, each with its position and its word. Left out are tokens that the tokenizer
-    /// added, and the first, which is far from all others in many models.
+    /// Returns the tokens for the baseline, each with its position and its word. Tokens that the tokenizer added are
+    /// left out, and so is the first token, which is far from all others in many models.
     fn compared(&self) -> impl Iterator<Item = (usize, Option<usize>)> {
         let tokens = self.tokens.iter().enumerate().skip(1).filter(|(_, token)| !token.is_added());
         tokens.map(|(at, token)| (at, token.word))
@@ -352,10 +354,10 @@ impl ReadText {
     }
 }
 
-/// Checks the word.
+/// Checks that a sentence can contain the word; an empty word passes.
 ///
 /// # Errors
-/// In words for the learner, if no sentence can contain such a word.
+/// A message for the learner if no sentence can contain such a word.
 fn check_word(word: &str, lesson: &Lesson, vocabulary: &[String]) -> Result<(), String> {
     if word.is_empty() {
         return Ok(());
@@ -509,7 +511,7 @@ impl SenseList {
     /// Returns the list with its texts normalised.
     ///
     /// # Errors
-    /// In words for the learner, if the list exceeds a limit.
+    /// A message for the learner if the list exceeds a limit, or has a sense that is not one of the letters.
     pub fn checked(mut self) -> Result<Self, String> {
         check_count(self.sentences.len())?;
         for text in self.sentences.iter_mut().map(|sentence| &mut sentence.text).chain([&mut self.word]) {
@@ -524,7 +526,7 @@ impl SenseList {
 /// Reads the sentences of a file.
 ///
 /// # Errors
-/// In words for the learner, if there are none or too many, or if one is too long. Reading only a part would leave the
+/// A message for the learner if there are none or too many, or if one is too long. Reading only a part would leave the
 /// learner unsure of what is missing.
 pub fn read_sentences(text: &str) -> Result<Vec<SenseSentence>, String> {
     let lines = text_without_mark(text).lines().enumerate();
@@ -550,7 +552,8 @@ impl SenseSentence {
         self.sense.map_or_else(|| format!("{text}\n"), |sense| format!("{sense}\t{text}\n"))
     }
 
-    /// Reads one line. The text before a tab is a sense only if it is a letter of one.
+    /// Reads one line. The text before a tab is the sense if it is a letter of one; otherwise, it belongs to the
+    /// sentence.
     pub(crate) fn read(line: &str) -> Self {
         let begun = line.split_once('\t').and_then(|(sense, text)| Some((read_sense(sense)?, text)));
         let (sense, text) = begun.map_or((None, line), |(sense, text)| (Some(sense), text));
@@ -558,14 +561,15 @@ impl SenseSentence {
     }
 }
 
-/// Returns the sense that a letter stands for, in lower or upper case.
+/// Returns the sense that a letter stands for, in lower or upper case, or `None` if it is no such letter.
 fn read_sense(text: &str) -> Option<char> {
     let mut letters = text.trim().chars();
     let letter = letters.next().filter(|_| letters.next().is_none())?.to_ascii_uppercase();
     SENSES.contains(&letter).then_some(letter)
 }
 
-/// Removes line breaks and tabs from a text, because a line of a file cannot contain them.
+/// Replaces line breaks, tabs and other control characters in a text by blanks, because a line of a file cannot contain
+/// them.
 pub fn one_line(text: &str) -> String {
     text.split(|c: char| c.is_control()).map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
@@ -573,7 +577,7 @@ pub fn one_line(text: &str) -> String {
 /// Checks the number of sentences.
 ///
 /// # Errors
-/// In words for the learner, if a list cannot have as many.
+/// A message for the learner if a list cannot have as many.
 pub fn check_count(count: usize) -> Result<(), String> {
     if count > LISTED_MAX {
         return Err(format!("a list of senses holds at most {LISTED_MAX} sentences"));
@@ -584,7 +588,7 @@ pub fn check_count(count: usize) -> Result<(), String> {
 /// Checks the length of a text.
 ///
 /// # Errors
-/// In words for the learner, if it is too long for a list.
+/// A message for the learner if it is too long for a list.
 pub fn check_text(text: &str) -> Result<(), String> {
     let count = text.chars().count();
     if count > CHARS_MAX {
@@ -596,7 +600,7 @@ pub fn check_text(text: &str) -> Result<(), String> {
 /// Checks the letter of a sense.
 ///
 /// # Errors
-/// In words for the learner, if it is not one.
+/// A message for the learner if it is not one.
 pub fn check_sense(sense: char) -> Result<(), String> {
     if SENSES.contains(&sense) {
         return Ok(());

@@ -31,7 +31,7 @@ use crate::lesson::recorded::{ONE_PASS, RecordedModel};
 use crate::lesson::schema::{Lesson, Objective, StaticEmbedding};
 use crate::lesson::text::tokenize;
 
-/// A sentence that can be run, of words of the vocabulary, whose number is within limits.
+/// A sentence that can be run: its words are in the vocabulary, and their number is within the limits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sentence {
     /// Index into the lesson's sentences, if it is one of them.
@@ -42,17 +42,18 @@ pub struct Sentence {
     pub text: Option<Arc<PieceText>>,
     /// The target, if the sentence is a source whose target the model writes or the learner types.
     pub target: Option<Arc<Target>>,
-    /// The text of a recording that it is.
+    /// The stretch of a recorded text that this sentence is, if it is one.
     pub recorded: Option<RecordedPlace>,
 }
 
 impl Sentence {
-    /// Some rows of the vocabulary.
+    /// Returns the sentence of these rows of the vocabulary.
     pub fn of_rows(words: Vec<usize>) -> Self {
         Self { index: None, words, text: None, target: None, recorded: None }
     }
 
-    /// Returns whether the learner chose the same: what the model writes from the same source does not count.
+    /// Returns whether the learner chose the same sentence. A target that the model wrote from the source does not
+    /// count.
     pub fn is_same_choice(&self, other: &Self) -> bool {
         self.own_target() == other.own_target()
             && Self { target: None, ..self.clone() } == Self { target: None, ..other.clone() }
@@ -95,7 +96,7 @@ pub struct SentenceFrame {
     pub(super) start: Matrix<f32>,
     pub(super) source_start: Option<Matrix<f32>>,
     pub(super) static_neighbours: Vec<Neighbours>,
-    /// The recorded pass, of a text of a recording.
+    /// The recorded pass, if the sentence is a text of a recording.
     pub(super) recorded: Option<Arc<RecordedPass>>,
 }
 
@@ -104,8 +105,8 @@ impl SentenceFrame {
         Self::after(None, sentence, space, targets)
     }
 
-    /// Prepares a sentence as [`Self::new`] does, after another sentence of the same space, whose neighbours of common
-    /// words are reused.
+    /// Prepares a sentence as [`Self::new`] does, but reuses the neighbours of the words that also occur in `before`,
+    /// which must be of the same space.
     pub fn after(before: Option<&Self>, sentence: Sentence, space: &StaticSpace, targets: Option<&Targets>) -> Self {
         if let Some(place) = &sentence.recorded {
             let pass = before.and_then(Self::recorded).filter(|pass| pass.place == *place).cloned();
@@ -136,7 +137,7 @@ impl SentenceFrame {
         Self { start, source_start, static_neighbours, ..frame }
     }
 
-    /// A recorded text, whose points start where its hidden states do.
+    /// Prepares a recorded text, whose points start at its first hidden states.
     fn with_recorded_points(sentence: Sentence, pass: Arc<RecordedPass>, space: &StaticSpace) -> Self {
         let sight = LensProjection::new(&space.projection, None);
         let input = &pass.activations.input;
@@ -167,7 +168,7 @@ impl SentenceFrame {
         }
     }
 
-    /// The recorded pass, of a text of a recording.
+    /// Returns the recorded pass, if the sentence is a text of a recording.
     pub fn recorded(&self) -> Option<&Arc<RecordedPass>> {
         self.recorded.as_ref()
     }
@@ -187,7 +188,7 @@ impl SentenceFrame {
             Some(target) => (tokens(&input, &target.pieces, space), Some(chosen)),
             None => (chosen, None),
         };
-        // A rule makes the same target again.
+        // A target by a rule is not kept, because the rule makes it again.
         sentence.target = target.filter(|_| targets.is_none_or(|targets| targets.rule().is_none()));
         Self {
             tokens: of_input,
@@ -335,7 +336,7 @@ impl Sentence {
     /// Reads a learner's text, which may be one of the lesson's sentences.
     ///
     /// # Errors
-    /// In words for the learner, if the text is empty or too long, or for the first unknown word, with the nearest
+    /// A message for the learner if the text is empty or too long, or for the first unknown word, with the nearest
     /// known one.
     pub fn read(text: &str, lesson: &Lesson, vocabulary: &[String]) -> Result<Self, String> {
         if let StaticEmbedding::Pretrained(model) = &lesson.static_embedding {
@@ -360,10 +361,10 @@ impl Sentence {
         Ok(Self { index, ..Self::of_rows(words) })
     }
 
-    /// A text of a recording, from a token on.
+    /// Returns the stretch of a recorded text that begins at the token `first`.
     ///
     /// # Errors
-    /// In words for the learner, if there is no such text, or it has another form than the first.
+    /// A message for the learner if there is no such text, or it has another form than the first.
     pub fn of_recorded(model: &Arc<RecordedModel>, text: usize, first: usize) -> Result<Self, String> {
         model.check_text(text)?;
         let place = RecordedPlace::new(model.clone(), text, first);
@@ -374,7 +375,7 @@ impl Sentence {
     /// Reads one of the lesson's sentences.
     ///
     /// # Errors
-    /// In words for the learner, if there is none with this index, or it cannot be shown.
+    /// A message for the learner if there is none with this index, or it cannot be shown.
     pub fn of_lesson(lesson: &Lesson, vocabulary: &[String], index: usize) -> Result<Self, String> {
         let (number, count) = (index.saturating_add(1), lesson.sentences.len());
         let none = || format!("there is no sentence {number}; the lesson has {count}");
@@ -408,7 +409,7 @@ impl Sentence {
     /// Makes a sentence of rows of the vocabulary.
     ///
     /// # Errors
-    /// In words for the learner, if there are none or too many, or if one is not a row.
+    /// A message for the learner if there are none or too many, or if one is not a row.
     pub fn of_ids(ids: &[usize], lesson: &Lesson, vocabulary: &[String]) -> Result<Self, String> {
         if let Some(id) = ids.iter().find(|id| **id >= vocabulary.len()) {
             return Err(format!("there is no token {id}; the model has tokens from 0 to {}", vocabulary.len() - 1));
@@ -417,11 +418,11 @@ impl Sentence {
         Ok(Self::of_rows(ids.to_vec()))
     }
 
-    /// Makes a source with a target of the learner's own. Ids of a target are read as they are, and a text behind the
-    /// start token.
+    /// Makes a source with a target of the learner's own. Ids of a target are read as they are; the start token is put
+    /// before a text.
     ///
     /// # Errors
-    /// In words for the learner, if one of them cannot be read, or the model has no such target.
+    /// A message for the learner if one of them cannot be read, or the model has no such target.
     pub fn of_pair(
         source: &TextOrIds,
         target: &TextOrIds,
@@ -451,7 +452,7 @@ impl Sentence {
                 (read_pieces(source, source, model), of_ids(target).map(of_target))
             }
             (TextOrIds::Ids(source), TextOrIds::Text(target)) => {
-                // Without a text of the source, there is none for the places of the target's pieces.
+                // Without a text of the source, there is no whole text in which the target's pieces could have places.
                 let read = read_target(target, target, model);
                 (of_ids(source), read.map(|target| Target::of_words(target.words, false)))
             }
@@ -469,7 +470,7 @@ pub enum TextOrIds {
     Ids(Vec<usize>),
 }
 
-/// The part of a source and its target that cannot be read, and why, in words for the learner.
+/// The part of a pair that cannot be read, with a message for the learner that says why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PairFault {
     Source(String),
@@ -500,8 +501,8 @@ fn check_count(count: usize, architecture: &Architecture, vocabulary: usize) -> 
     too_many_pieces(architecture, vocabulary, count).map_or(Ok(()), Err)
 }
 
-/// Reads a text with the model's tokenizer, or as token ids if there is none. Of a model with a source, it may have a
-/// target of the learner's own behind [`PAIR`].
+/// Reads a text with the model's tokenizer, or as token ids if there is none. For a model with a source, the text may
+/// contain a target of the learner's own after [`PAIR`].
 fn read_text(text: &str, model: &ModelFolder) -> Result<Sentence, String> {
     let (source, target) = model.source_and_target(text)?;
     let read = read_pieces(text, source, model)?;
@@ -518,7 +519,7 @@ fn read_target(text: &str, target: &str, model: &ModelFolder) -> Result<Target, 
     Ok(target)
 }
 
-/// Makes a target of the pieces of a part of a text, behind the start token.
+/// Makes a target from the start token and the pieces of a part of a text.
 pub fn target_of_pieces(
     text: &str,
     target: &str,
@@ -554,7 +555,7 @@ fn pieces_of(pieces: Vec<pretrained::ModelPiece>, text: &str, part: &str) -> imp
     })
 }
 
-/// Reads a sentence, which is a part of a text, in pieces.
+/// Reads a part of a text as a sentence of pieces.
 fn read_pieces(text: &str, part: &str, model: &ModelFolder) -> Result<Sentence, String> {
     check_bytes(text)?;
     let pieces = model.pieces(part)?;
@@ -565,7 +566,7 @@ fn read_pieces(text: &str, part: &str, model: &ModelFolder) -> Result<Sentence, 
     Ok(of_pieces(text, part, pieces))
 }
 
-/// Makes a sentence of the pieces of a part of a text.
+/// Makes a sentence from the pieces of a part of a text.
 pub fn of_pieces(text: &str, part: &str, pieces: Vec<pretrained::ModelPiece>) -> Sentence {
     let words = pieces.iter().map(|piece| piece.id as usize).collect();
     let pieces = PieceText { text: text.to_owned(), pieces: pieces_of(pieces, text, part).collect() };
@@ -575,7 +576,7 @@ pub fn of_pieces(text: &str, part: &str, pieces: Vec<pretrained::ModelPiece>) ->
 /// Reads a learner's sentence as rows of the vocabulary.
 ///
 /// # Errors
-/// In words for the learner, if the text is empty or too long, or for the first unknown word, with the nearest known
+/// A message for the learner if the text is empty or too long, or for the first unknown word, with the nearest known
 /// one.
 fn read_words(text: &str, vocabulary: &[String], max_tokens: usize) -> Result<Vec<usize>, String> {
     let rows = index_of(vocabulary);

@@ -53,7 +53,7 @@ pub struct Snapshot {
     pub touring: Option<Progress>,
     /// Whether a tour has been written; its cells may have been deleted since.
     pub is_toured: bool,
-    /// All heads over a file of texts.
+    /// Measures of all heads over a file of texts.
     pub texts: TextsSnapshot,
     /// Saved work that did not fit the lesson, in sentences for the learner.
     pub report: Arc<[String]>,
@@ -64,7 +64,8 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Returns the first snapshot of a copy, until the copy is there: the notebook, without a model.
+    /// Returns the first snapshot of a copy of the lesson, which is shown until the copy is ready. It has the notebook,
+    /// but no model.
     pub(crate) fn of_copy(&self, lesson: Arc<Lesson>) -> Self {
         Self {
             lesson,

@@ -14,31 +14,32 @@ use crate::lesson::recorded::ONE_PASS;
 /// A score of a snapshot's sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShownScore {
-    /// Counted over all blocks.
+    /// Number of the head, counted over all blocks.
     pub head: usize,
     pub query: usize,
     pub key: usize,
 }
 
-/// The split of a score that is shown.
+/// The split of a score of the sentence on the stage.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShownSplit {
     pub split: SplitScore,
-    /// Whether the values by word hold: a head whose output is changed as a whole is not the sum over its words.
+    /// Whether the values of earlier heads by word hold. They do not if the output of such a head is changed as a
+    /// whole, because it is then not the sum over its words.
     pub opens_words: bool,
 }
 
-/// Returns how many multiplications the split of a score of a head takes, about; 0 where there is none.
+/// Returns about how many multiplications it takes to split a score of a head, or 0 if its scores cannot be split.
 pub fn split_work(snapshot: &Snapshot, head: usize) -> usize {
     let Some(model) = snapshot.model.as_ref().filter(|model| head < model.architecture.heads()) else { return 0 };
     let block = model.architecture.head(head).0;
     can_split(model, block).map_or(0, |()| score::split_work(&model.architecture, block, model.sentence.tokens.len()))
 }
 
-/// Splits a score; `None` until there is a model, and if there is no such head or word.
+/// Splits a score. Returns `None` until there is a model, and if there is no such head or word.
 ///
 /// # Errors
-/// In words for the learner, if the score cannot be split.
+/// A message for the learner if the score cannot be split.
 pub fn split_of(snapshot: &Snapshot, at: ShownScore) -> Option<Result<ShownSplit, String>> {
     let (model, network) = shown_network(snapshot, at.head)?;
     if at.query.max(at.key) >= model.sentence.tokens.len() {
@@ -58,7 +59,7 @@ pub fn split_of(snapshot: &Snapshot, at: ShownScore) -> Option<Result<ShownSplit
 /// Checks that a model can be asked for evidence.
 ///
 /// # Errors
-/// In words for the learner, if it is a recording or has a source.
+/// A message for the learner if it is a recording or has a source.
 pub fn can_ask(model: &ModelSnapshot) -> Result<(), String> {
     if model.recorded.is_some() {
         return Err(ONE_PASS.to_owned());

@@ -43,7 +43,7 @@ use crate::kernel::values::sentence::{RankedAnswer, Token, likeliest, word_piece
 use crate::lesson::limits::pieces_max;
 use crate::lesson::schema::{Lesson, Objective, StaticEmbedding};
 
-/// A text with a finding in its pass.
+/// A text, with something that was found in its pass.
 #[derive(Clone, Debug)]
 pub struct FoundText<T> {
     pub text: Arc<str>,
@@ -51,7 +51,7 @@ pub struct FoundText<T> {
     pub found: T,
 }
 
-/// All findings. A section of the tour is left out if its finding is missing.
+/// All findings of a tour. A section of the tour is left out if its finding is missing.
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
     pub turned: Option<FoundText<Turned>>,
@@ -59,7 +59,7 @@ pub struct Findings {
     pub heads: Option<FoundText<FoundHeads>>,
     pub parting: Option<FoundText<Parting>>,
     pub answered: Option<FoundText<LikeliestAnswer>>,
-    /// Measures over all sources, of a model with an encoder and a decoder.
+    /// Measures over all texts of a model with an encoder and a decoder.
     pub translations: Translations,
 }
 
@@ -68,7 +68,7 @@ pub struct Findings {
 pub enum Tour {
     #[default]
     NotAsked,
-    /// The tour starts as soon as there is a model without other work.
+    /// A tour that was requested, and starts as soon as there is a model without other work.
     Asked,
     Measuring(Box<Touring>),
     Written,
@@ -131,7 +131,7 @@ impl Touring {
 }
 
 impl Findings {
-    /// Returns whether another text could add nothing, because one word with separate senses is enough.
+    /// Returns whether this text is not needed any more, because one word with separate senses is enough.
     fn has(&self, shows: &TextPurpose) -> bool {
         matches!(shows, TextPurpose::Senses(..)) && self.parting.is_some()
     }
@@ -177,13 +177,13 @@ fn found<T>(of: &TourText, tokens: &[Token], found: Option<T>) -> Option<FoundTe
     Some(FoundText { text: of.text.clone(), tokens: tokens.to_vec(), found: found? })
 }
 
-/// Prepares a text for the model.
+/// Prepares a text for the model, or returns `None` if the model cannot read it.
 fn frame(text: &str, model: &LessonModel) -> Option<SentenceFrame> {
     let sentence = Sentence::read(text, &model.origin.lesson, &model.words).ok()?;
     Some(SentenceFrame::without_points(sentence, &model.space, model.pass.targets().map(|targets| &**targets)))
 }
 
-/// Runs a text through the model with the weights of its files.
+/// Runs a text through the model with the weights of its files, or returns `None` if the model cannot read it.
 fn pass(text: &str, model: &LessonModel) -> Option<(Vec<Token>, Activations<f32>)> {
     let frame = frame(text, model)?;
     let activations = forward(&frame, model);
@@ -211,11 +211,11 @@ pub enum TextPurpose {
     /// A word with two alternating senses, which the text contains four times, or once, with three more texts.
     Senses(&'static TourSenses, Told),
     Answer(AnswerAt),
-    /// A source, from which the model writes a target.
+    /// A source for which the model writes a target.
     Source,
 }
 
-/// The place of a text at which the answer is read off.
+/// The place in a text at which the answer is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerAt {
     /// The hidden word, by its row of the vocabulary.
@@ -313,7 +313,7 @@ pub fn texts_of(lesson: &Lesson) -> Vec<TourText> {
     let mut texts = Vec::new();
     let mut add = |text: String, shows| texts.push(TourText { text: text.into(), shows });
     if model.reads_source() {
-        // The other findings are about words that attend to one another in one sentence.
+        // The other findings are about words that attend to each other in one sentence, which this model does not read.
         lesson.sentences.iter().for_each(|words| add(words.join(" "), TextPurpose::Source));
         return texts;
     }
@@ -399,7 +399,7 @@ fn is_word(token: &Token) -> bool {
     !token.is_added() && !token.text.is_empty() && token.text.chars().all(char::is_alphanumeric)
 }
 
-/// Pairs of queries and keys on one line of an attention map.
+/// A line of pairs of queries and keys in an attention map.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MapLine {
     /// The pairs `(query + i, key + i)` for `i` below `len`.
@@ -490,7 +490,7 @@ fn line(kind: HeadMeasure, tokens: &[Token]) -> Option<MapLine> {
     }
 }
 
-/// The places of two equal runs of tokens, one after the other.
+/// The places of two equal runs of tokens, the second of which follows the first.
 struct Twice {
     first: usize,
     second: usize,
@@ -520,7 +520,7 @@ pub struct TourSink {
     pub block: usize,
     /// The queries that see the sink.
     pub queries: Range<usize>,
-    /// Mean of its weight in that layer, over the heads and these queries.
+    /// Mean weight of the sink in that layer, over the heads and these queries.
     pub mean: f64,
 }
 
@@ -552,7 +552,8 @@ pub struct Occurrence {
     pub at: usize,
 }
 
-/// A word with separate senses, at four occurrences of which the first and the third have the same sense.
+/// A word with separate senses, at four occurrences. The first and the third have the same sense, and so have the other
+/// two.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parting {
     pub occurrences: [Occurrence; 4],

@@ -23,7 +23,7 @@ use crate::kernel::values::sentence::Token;
 /// Least change of a mean cosine that is called a change.
 const NEARER_MIN: f64 = 0.1;
 
-/// A mean that grows number by number.
+/// A mean to which numbers are added one by one; numbers that are not finite are left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Mean {
     sum: f64,
@@ -46,14 +46,14 @@ impl Mean {
 /// Measures of one head of cross-attention.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct CrossHead {
-    /// The head, counted over all layers, and its block and its number in it.
+    /// Index of the head, counted over all layers.
     head: usize,
     aligned: Mean,
     monotony: Mean,
     entropy: Mean,
 }
 
-/// Cosines between the words of the target and those of the source: of the aligned word, and of the others.
+/// Cosines between each word of the target and those of the source: the aligned word, and the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Nearness {
     aligned: Mean,
@@ -98,16 +98,16 @@ impl AttentionKind {
     }
 }
 
-/// The measures so far.
+/// The measures of a model with an encoder and a decoder, over the texts so far.
 #[derive(Clone, Debug, Default)]
 pub struct Translations {
     texts: Vec<Arc<str>>,
     heads: Vec<CrossHead>,
     /// Share of the weights on the aligned word if all words had the same weight.
     even: Mean,
-    /// Before the decoder's layers, and behind them.
+    /// Cosines before the decoder's layers, and after them.
     nearness: [Nearness; 2],
-    /// The share of places at which the same word is the likeliest without each kind of attention.
+    /// Share of the places at which the likeliest word stays the same without each kind of attention.
     without: [Mean; AttentionKind::ALL.len()],
     /// The likeliest words at the places of the first target without cross-attention.
     without_source: Vec<String>,
@@ -174,7 +174,7 @@ impl Translations {
         }
     }
 
-    /// Measures cosines as the picture has them: behind the norms that it applies.
+    /// Measures the cosines that the picture shows, which are those after its norms.
     fn measure_nearness(
         &mut self,
         run: &Activations<f32>,
@@ -206,7 +206,7 @@ impl Translations {
         !self.texts.is_empty()
     }
 
-    /// Returns the cells about what was measured; none if nothing was.
+    /// Returns the cells about the measures; none if nothing was measured.
     pub fn cells(&self, architecture: &Architecture) -> Vec<TourCell> {
         let Some(first) = self.texts.first() else { return Vec::new() };
         let sections = [Some(writes(first)), self.aligns(architecture), self.needs(first), self.comes_nearer()];

@@ -442,7 +442,8 @@ fn answer(found: &FoundText<LikeliestAnswer>, model: &LessonModel, layers: usize
     )
 }
 
-/// Writes two tasks for which the findings suffice; those of translators for a model with a source.
+/// Returns a cell with two tasks for which the findings suffice or, for a model with a source, with the tasks of
+/// translators.
 fn tasks(findings: &Findings, model: &LessonModel) -> TourCell {
     const TASKS: usize = 2;
     let numbered = |tasks: &mut dyn Iterator<Item = String>| -> String {

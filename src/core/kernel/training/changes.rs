@@ -64,7 +64,7 @@ pub struct ChangeLog {
 }
 
 impl PartialEq for ChangeLog {
-    /// Lists are equal if all changes are, whether or not they share chunks.
+    /// Returns whether all changes are equal, whether or not the lists share chunks.
     fn eq(&self, other: &Self) -> bool {
         self.is_same(other) || self.iter().eq(other.iter())
     }
@@ -125,12 +125,12 @@ impl ChangeLog {
     }
 }
 
-/// Greatest memory of the checkpoints of a training, in bytes ...
+/// Greatest memory of the checkpoints of a training, in bytes. Two checkpoints are kept in any case.
 pub const CHECKPOINT_BYTES_MAX: usize = 32 << 20;
-/// ... and greatest number of checkpoints, for tiny models.
+/// Greatest number of checkpoints of a training, which limits those of tiny models.
 pub const CHECKPOINTS_MAX: usize = 128;
 
-/// Values at steps, in the order of the steps. `T` is the state of a training.
+/// States of a training at some of its steps, in the order of the steps; `T` is the type of a state.
 #[derive(Clone, Debug)]
 pub struct Checkpoints<T> {
     kept: Vec<(usize, Arc<T>)>,

@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
-/// Rows of a chunk. Only the last chunk is ever copied, and only if a snapshot shares it.
+/// Number of rows in a chunk. Only the last chunk is ever copied, and only if a snapshot shares it.
 const CHUNK: usize = 256;
-/// Columns before those of the tensors.
+/// Indices of the columns: the loss, the norm of the gradient, and the first tensor.
 const LOSS: usize = 0;
 const NORM: usize = 1;
 const TENSORS: usize = 2;
 
-/// Records of the steps of a training, one row a step. A clone shares all chunks.
+/// Records of the steps of a training, one row per step. A clone shares all chunks.
 #[derive(Clone, Debug)]
 pub struct TrainingLog {
     columns: usize,
@@ -104,7 +104,7 @@ impl TrainingLog {
     }
 }
 
-/// Logs are equal if all numbers are, whether or not they share chunks.
+/// Equality of all numbers, whether or not the logs share chunks.
 impl PartialEq for TrainingLog {
     fn eq(&self, other: &Self) -> bool {
         self.is_same(other) || (self.columns == other.columns && self.steps().eq(other.steps()))

@@ -99,8 +99,8 @@ impl Training {
         if kept.is_empty() { vec![0] } else { kept }
     }
 
-    /// Returns whether the latest step is the last one of the lesson's own training and no change was made on the way
-    /// there.
+    /// Returns whether training has ended as the lesson's own training does: at its last step, its first stop rule or
+    /// an overflow, and without changes by the learner on the way.
     pub fn ends_as_given(&self) -> bool {
         let run = &self.model.run;
         let is_at_end = match run.first_rule_step() {
@@ -110,7 +110,8 @@ impl Training {
         is_at_end && run.changes().last().is_none() && !run.is_recovering()
     }
 
-    /// Returns whether the latest step is one of the lesson's own training.
+    /// Returns whether the latest step is one of the lesson's own training: no stop rule has been passed, and the
+    /// learner has changed nothing on the way.
     pub fn is_on_given_way(&self) -> bool {
         let run = &self.model.run;
         let is_on_way = run.first_rule_step().is_none_or(|step| step == run.steps_done());
@@ -146,7 +147,7 @@ impl Training {
         self.playing && !self.model.run.is_recovering() && self.replays().all(Replay::has_arrived)
     }
 
-    /// Does `steps` optimiser steps, or as many as are left.
+    /// Does `steps` optimiser steps, or as many as are left before training pauses.
     pub fn train(&mut self, cache: &mut StepCache, steps: usize) {
         let run = &mut self.model.run;
         for _ in 0..steps {
@@ -174,8 +175,8 @@ impl Training {
         }
     }
 
-    /// Trains to a step, from the weights in use at the latest step, including the learner's edits. The latest step is
-    /// shown again.
+    /// Starts to train to a step, from the weights in use at the latest step, including the learner's edits. The latest
+    /// step is shown again.
     ///
     /// # Errors
     /// A message for the learner if the change is refused. Nothing is changed in that case.
@@ -197,8 +198,8 @@ impl Training {
         Ok(())
     }
 
-    /// Trains to a step, or to the last, past every stop rule. If that step has been reached, the learner's edits
-    /// become the weights from which training continues.
+    /// Starts to train to a step, and ignores all stop rules. If that step has been reached, the learner's edits become
+    /// the weights from which training continues.
     ///
     /// # Errors
     /// The error of [`Self::play_to`].
@@ -223,7 +224,7 @@ impl Training {
         self.playing = false;
     }
 
-    /// Replaces the weights and their training, and returns the earlier ones.
+    /// Replaces the weights and their training, which pauses, and returns the earlier ones.
     pub fn replace(&mut self, model: WeightState) -> WeightState {
         self.playing = false;
         if let Some(comparison) = &mut self.comparison {
@@ -232,7 +233,7 @@ impl Training {
         std::mem::replace(&mut self.model, model)
     }
 
-    /// Returns whether the initialisation is unchanged.
+    /// Returns whether training is paused at the initialisation and nothing has been changed.
     pub fn is_at_start(&self) -> bool {
         !self.playing && self.model.is_at_start()
     }

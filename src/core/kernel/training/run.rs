@@ -38,7 +38,7 @@ pub struct TrainingRun {
     changed_entries: usize,
     /// The rules that have stopped this run, with the step; each rule stops it once.
     fired: Vec<(StopRule, usize)>,
-    /// The overflow of the next step, if it was tried.
+    /// The overflow of the step after the latest one, if that step has been tried.
     pub diverged: Option<Diverged>,
 }
 
@@ -77,7 +77,7 @@ impl TrainingRun {
         self.diverged.map(Stopped::Diverged).or(rule.map(|(rule, _)| Stopped::Rule(*rule)))
     }
 
-    /// Returns the step at which a rule first stopped this run.
+    /// Returns the step at which a rule first stopped this run, or `None` if no rule has.
     pub fn first_rule_step(&self) -> Option<usize> {
         self.fired.first().map(|(_, step)| *step)
     }

@@ -15,11 +15,11 @@ use crate::lesson::schema::StopRule;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Stopped {
-    /// Training was paused, or never started.
+    /// A pause, or a training that was never started.
     Paused,
-    /// The last step of the lesson is done.
+    /// The end of the training, after the lesson's last step.
     LastStep,
-    /// The lesson's rule is met at the last step.
+    /// A stop rule of the lesson that is met at the latest step.
     Rule(StopRule),
     Diverged(Diverged),
 }

@@ -60,10 +60,10 @@ pub struct Trainer {
     /// For each word, whether it has the same meaning in every sentence, so that its output may be kept near its place.
     keeps: Vec<bool>,
     seed: u64,
-    /// The longest sentence, and the greatest number of rows in a batch.
+    /// Number of words in the longest sentence, and greatest number of rows in a batch.
     longest: usize,
     rows: usize,
-    /// The initial parameters of a pretrained model.
+    /// The initial parameters of a pretrained model, or none for a recording.
     read: Option<Arc<Parameters<f32>>>,
 }
 

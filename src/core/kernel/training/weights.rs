@@ -38,7 +38,7 @@ impl WeightState {
         Self { run: TrainingRun::new(start), edited: None, look: None }
     }
 
-    /// Returns the latest step without edits.
+    /// Returns the weights at the latest step, without edits.
     pub fn untouched(&self) -> Self {
         Self { run: self.run.clone(), edited: None, look: None }
     }
@@ -70,7 +70,7 @@ impl WeightState {
         !Arc::ptr_eq(self.live(), self.trained())
     }
 
-    /// Returns whether the initialisation is unchanged.
+    /// Returns whether no step has been done and nothing has been changed since the initialisation.
     pub fn is_at_start(&self) -> bool {
         let run = &self.run;
         let is_fresh = run.steps_done() == 0 && run.changes().last().is_none() && run.diverged.is_none();
@@ -92,7 +92,8 @@ impl WeightState {
         self.look.as_ref().map(|look| &look.at)
     }
 
-    /// Shows a past step.
+    /// Shows a past step without edits, from the nearest state that is known; the steps after this state are still to
+    /// be computed.
     pub fn look(&mut self, step: usize, cache: &StepCache) {
         let at = self.run.look_at(step, self.replay(), cache);
         self.look = Some(Look { at, edited: None });

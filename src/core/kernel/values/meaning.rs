@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The axis with a meaning.
+/// An axis with a meaning: the direction from one word of a sentence to another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Meaning {
     pub ends: [MeaningEnd; 2],
@@ -22,7 +22,8 @@ pub struct MeaningEnd {
 pub struct MeaningWord {
     /// The word, such as `bank₁`.
     pub label: String,
-    /// Its vector after all layers, with the picture's norm applied; of a word of several pieces, their mean.
+    /// Vector of the word after all layers, with the picture's norm applied; for a word of several pieces, the mean of
+    /// their vectors.
     pub seen: Vec<f32>,
 }
 

@@ -27,14 +27,14 @@ use crate::lesson::schema::{Lesson, Objective};
 pub struct SentenceSnapshot {
     /// Index into [`Lesson::sentences`], if it is one of them.
     pub index: Option<usize>,
-    /// The tokens that the model reads and the stage shows. For a model with a source they are the target, made by the
-    /// lesson's rule: each position sees the words before it, and the first position sees none.
+    /// The tokens that the model reads and the stage shows. For a model with a source, they are the target from its
+    /// start token on, which the lesson's rule, the model or the learner has made.
     pub tokens: Vec<Token>,
     /// The learner's text, for a model that reads pieces of words.
     pub text: Option<Arc<PieceText>>,
     /// The learner's sentence, if it is the source.
     pub source: Option<Vec<Token>>,
-    /// Whether the target is the learner's own, and no rule and no model wrote it.
+    /// Whether the learner wrote the target, and neither a rule nor the model.
     pub has_own_target: bool,
     /// The words that the model reads, with their positions and segments.
     pub input: Sequences,
@@ -89,12 +89,12 @@ impl SentenceSnapshot {
         let first = &self.tokens[pieces.start];
         match &self.text {
             Some(text) if first.piece.is_some() => written_word(&self.tokens, pieces, text),
-            // No text has what the model wrote.
+            // Words that the model wrote are in no text of the learner.
             _ => Some(&first.text),
         }
     }
 
-    /// Returns the tokens that a tower reads; none of a source that is not there.
+    /// Returns the tokens that a tower reads. There are none for the source of a model that reads no source.
     pub fn tokens_of(&self, tower: Tower) -> &[Token] {
         match tower {
             Tower::Source => self.source.as_deref().unwrap_or_default(),
@@ -175,7 +175,7 @@ impl Pair<UnchangedResult> {
         self.words[token].after.distance
     }
 
-    /// Returns the token that moves most; of equal ones, the last.
+    /// Returns the token whose output moves most, and the last one of several. Returns `None` if there are no tokens.
     pub fn moved_most(&self) -> Option<usize> {
         (0..self.words.len()).max_by(|a, b| self.moved(*a).total_cmp(&self.moved(*b)))
     }
@@ -238,7 +238,7 @@ pub struct Token {
 }
 
 impl Token {
-    /// Returns whether the tokenizer added it.
+    /// Returns whether the tokenizer added the token.
     pub fn is_added(&self) -> bool {
         self.piece.as_ref().is_some_and(|piece| piece.is_added)
     }
@@ -272,8 +272,8 @@ pub struct PieceText {
 /// Text of the start token, at which nothing has been written yet.
 pub use crate::lesson::schema::START_TOKEN as START;
 
-/// Returns the pieces of each word, in order. A piece that the tokenizer added, and a token of no tokenizer, is a word
-/// by itself.
+/// Returns the pieces of each word, in order. A piece that the tokenizer added is a word by itself, and so is a token
+/// without a piece.
 pub fn word_pieces(tokens: &[Token]) -> Vec<Range<usize>> {
     let word = |at: usize| tokens[at].piece.as_ref().and_then(|piece| Some((piece.segment, piece.word?)));
     let mut pieces: Vec<Range<usize>> = Vec::new();
@@ -320,7 +320,7 @@ pub fn subscript(n: usize) -> String {
     n.to_string().chars().map(|c| char::from_u32('₀' as u32 + c as u32 - '0' as u32).unwrap_or(c)).collect()
 }
 
-/// Number of the most likely answers in a list.
+/// Greatest number of answers in a list of the most likely ones.
 pub const ANSWERS: usize = 5;
 
 /// The model's answers about a sentence.
@@ -357,7 +357,7 @@ impl Answers {
         probability * (self.logits.get(row, class) - highest).exp()
     }
 
-    /// Returns the logit from which on a class of a row has at least this probability.
+    /// Returns the smallest logit with which a class of a row has at least this probability.
     ///
     /// # Panics
     /// If there is no such row.
@@ -366,7 +366,7 @@ impl Answers {
         highest + (probability / of_highest).ln()
     }
 
-    /// Returns the logit and the probability of the most likely class of a row.
+    /// Returns the logit and the probability of the most likely class of a row; both are NaN if no class is listed.
     fn best(&self, row: usize) -> (f32, f32) {
         let best = self.likeliest[row].first();
         best.map_or((f32::NAN, f32::NAN), |best| (self.logits.get(row, best.class), best.probability))
@@ -451,13 +451,13 @@ pub fn cannot_generate_words(why: CannotGenerate) -> String {
 pub struct SinkNumbers {
     /// Position in the sentence.
     pub position: usize,
-    /// Mean of its weight over all heads and the queries that see it.
+    /// Mean weight of the key over all heads and the queries that see it.
     pub mean: f32,
     /// Number of heads in which that mean is above the threshold, and number of all heads.
     pub heads: (usize, usize),
-    /// Its share of all weights, and its share of the lengths of all contributions.
+    /// Share of the key in all weights.
     pub of_weights: f32,
-    /// Its share of the lengths of all that is added; `None` of a recording that does not tell.
+    /// Share of the key in the lengths of all contributions, or `None` if they were not recorded.
     pub of_added: Option<f32>,
 }
 

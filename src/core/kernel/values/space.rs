@@ -57,7 +57,7 @@ pub struct StaticSpace {
     pub at_end: Option<Arc<Table<f32>>>,
     /// The table `E` in the basis, (V, 3).
     pub points: Matrix<f32>,
-    /// The spread of all rows, if these determine the axes.
+    /// The spread that determines the axes, for a whole file of vectors or a recording.
     pub spread: Option<Arc<Spread>>,
     /// Shares of the variance of the whole vocabulary that the axes show, computed on demand.
     pub shares: OnceLock<Option<Shares>>,
@@ -73,19 +73,19 @@ pub struct SharedScale {
     pub lens: Lens,
 }
 
-/// Identifies a norm of the model.
+/// A norm of the model that gives vectors a common scale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScaleNorm {
     /// The norm after the embeddings. The outputs of all layers already have norms of their own, so it is applied to
     /// words only.
     Embedding,
-    /// The norm after all blocks, which is applied to everything.
+    /// The norm after all blocks, which is applied to the words and to the states of all layers.
     Last,
 }
 
 impl SharedScale {
-    /// Returns the norm to apply to the states of all layers of a tower, with these weights: the one behind them. `None`
-    /// if the norm is for words only.
+    /// Returns the norm after the last layer of a tower, with these weights, which is applied to the states of all its
+    /// layers. Returns `None` if the norm is for words only, or the tower has no such norm.
     pub fn lens_of_layers(
         &self,
         tower: Tower,
@@ -97,7 +97,7 @@ impl SharedScale {
 }
 
 impl StaticSpace {
-    /// Returns the norm that is applied in the picture now.
+    /// Returns the norm that is applied in the picture now, or `None` if vectors are shown without one.
     pub fn scale(&self) -> Option<&SharedScale> {
         self.scale.as_ref().filter(|_| !self.basis.raw)
     }
@@ -134,7 +134,7 @@ impl StaticSpace {
         &rest[..rest.partition_point(|&row| self.vocabulary[row].starts_with(begin))]
     }
 
-    /// Returns the first row with a word.
+    /// Returns the first row with a word, or `None` if the word is not in the vocabulary.
     pub fn row_of(&self, word: &str) -> Option<usize> {
         self.beginning(word).first().copied().filter(|&row| self.vocabulary[row] == word)
     }
@@ -155,7 +155,7 @@ impl StaticSpace {
         format!("{:?} is not among the {} words{hint}", shorten(word), self.vocabulary.len())
     }
 
-    /// Replaces the words' vectors in the present basis.
+    /// Replaces the vectors of all words; the basis stays.
     pub fn set_table(&mut self, vectors: Table<f32>) {
         self.squares = squares(&vectors);
         self.vectors = Arc::new(vectors);
@@ -163,7 +163,8 @@ impl StaticSpace {
         self.shares = OnceLock::new();
     }
 
-    /// Returns the vectors that determine the axes.
+    /// Returns the vectors that determine the axes, which are those at the end of training if the model trains the
+    /// table.
     pub fn choosing(&self) -> &Table<f32> {
         self.at_end.as_ref().unwrap_or(&self.vectors)
     }
@@ -200,7 +201,7 @@ pub fn squares(vectors: &Table<f32>) -> Arc<[f32]> {
     vectors.map_parts(of_part).concat().into()
 }
 
-/// Returns the distance of the farthest of the finite points from the origin.
+/// Returns the distance of the farthest of the finite points from the origin. The result is always above 0.
 pub fn reach(points: impl Iterator<Item = [f32; 3]>) -> f32 {
     let length = |at: [f32; 3]| {
         let plain = at.iter().map(|x| x * x).sum::<f32>().sqrt();
@@ -271,7 +272,7 @@ impl Basis {
         self.meaning.as_deref().filter(|_| self.chosen[Axis::X.index()].is_none())
     }
 
-    /// Returns the names of both ends of an axis that has some.
+    /// Returns the names of both ends of an axis, or `None` if the axis is a principal component.
     pub fn ends(&self, axis: usize) -> Option<[&str; 2]> {
         let of_meaning = || self.meaning().filter(|_| axis == Axis::X.index()).map(Meaning::names);
         match &self.chosen[axis] {

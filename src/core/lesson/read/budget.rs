@@ -73,7 +73,7 @@ fn static_work(config: &Word2VecConfig, sentences: usize, longest: usize, rewrit
 
 /// Memory and work for the training of a model.
 struct Needs {
-    /// Numbers in memory.
+    /// Number of values in memory.
     numbers: f64,
     multiplications: f64,
     /// Number of multiplications that would take as long as the whole training.
@@ -106,7 +106,7 @@ impl Needs {
     }
 }
 
-/// Returns whether a changed lesson fits the budget; `longest` is that of [`longest`].
+/// Returns whether a changed lesson fits the budget; `longest` is the result of [`longest`] for its corpus.
 pub fn fits_budget(lesson: &RecipeChanges, words: usize, topics: usize, longest: usize) -> bool {
     let RecipeChanges { static_embedding, model, sentences, .. } = lesson;
     let rewrites = matches!(&model.objective, Objective::Sequence(TargetForm::ByRule(rule)) if !rule.words.is_empty());
@@ -159,7 +159,7 @@ pub fn check_claims_work(
         Fact::ContributionError => over_sentences(&|tokens| run(tokens) + contribution_cost(architecture, tokens)),
         Fact::SequenceAccuracy => over_sentences(&|tokens| generation_cost(architecture, classes, tokens)),
         Fact::MajorityShare | Fact::Mixture { .. } | Fact::Cosine { .. } | Fact::FinalLoss => 0.0,
-        // As long as `attune heads` takes over the same file, whose size is bounded.
+        // The work is not counted. It takes as long as `attune heads` over the same file, whose size is bounded.
         Fact::OverTexts { .. } => 0.0,
     };
     let mut measured: Vec<&Fact> = Vec::new();
@@ -205,7 +205,7 @@ fn check_memory(node: Node<'_>, numbers: f64) -> bool {
     fits
 }
 
-/// Returns whether the work is within the limit; `needs` is the beginning of the message if not.
+/// Returns whether the work is within the limit. Otherwise, reports an issue whose message begins with `needs`.
 fn check_work(node: Node<'_>, needs: &str, work: f64, remedy: &str) -> bool {
     let fits = work <= TRAINING_WORK_MAX;
     if !fits {

@@ -41,12 +41,12 @@ struct Referred<'s> {
     /// Tasks that gates wait for, each with its gate.
     needs: Vec<At<'s, (String, String)>>,
     texts: Vec<TextAt<'s>>,
-    /// The sentence of the last Stage cell.
+    /// Index of the sentence that the last Stage cell shows.
     sentence: usize,
 }
 
 impl<'s> Referred<'s> {
-    /// Reads a Markdown text of a cell.
+    /// Reads a Markdown text of a cell, and keeps it for the check of its links.
     fn markdown(&mut self, node: Node<'s>) -> Option<LessonText> {
         let markdown = live_markdown(node)?;
         self.texts.push(TextAt { markdown: markdown.clone(), node, sentence: self.sentence });

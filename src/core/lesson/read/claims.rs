@@ -73,7 +73,7 @@ const SPACES: &[(&str, Space)] = &[("Static", Space::Static), ("Contextual", Spa
 const TOKEN: [&str; 2] = ["sentence", "token"];
 const OTHER_TOKEN: [&str; 2] = ["other_sentence", "other_token"];
 
-/// Facts of one pass, which a recording has.
+/// Names of the facts that a single pass contains, and that a recording therefore has.
 const OF_A_PASS: [&str; 2] = [WEIGHT, "LayerCosine"];
 const WEIGHT: &str = "Weight";
 
@@ -168,7 +168,7 @@ const FACTS: &[FactForm] = &[
 
 const OVER_TEXTS: &str = "OverTexts";
 
-/// Returns the measures over texts by the names that `attune heads` has for them; distributions need a quantile beside.
+/// Returns all measures of heads over texts. Distributions have a placeholder for the quantile that a claim must name.
 fn over_texts() -> impl Iterator<Item = OverTexts> {
     let distribution = |of| OverTexts::Quantile { of, quantile: 0 };
     TextMeasure::ALL.into_iter().map(OverTexts::Measure).chain(Distribution::ALL.into_iter().map(distribution))
@@ -379,7 +379,8 @@ impl ClaimContext<'_> {
         Some(head)
     }
 
-    /// A recording has the facts of one pass, and those about hidden states where they were recorded.
+    /// Checks that a recording has such a fact: one of a single pass, and one about hidden states only if they were
+    /// recorded.
     fn check_recorded(&self, node: Node<'_>, form: &FactForm) -> Option<()> {
         let Some(recording) = &self.names.recording else { return Some(()) };
         if !OF_A_PASS.contains(&form.name) {
@@ -431,7 +432,8 @@ fn fits(form: &FactForm, fact: &Fact, model: &ModelConfig) -> Result<(), (String
     if fits { Ok(()) } else { Err((format!("{} with the objective {}", form.name, objective.name()), expected)) }
 }
 
-/// Returns whether the model gives the answer that [`Fact::Says`] refers to, and what the model answers instead.
+/// Returns whether the model gives the answer that [`Fact::Says`] refers to, and the input that is expected if it does
+/// not.
 fn has_answer(fact: &Fact, model: &ModelConfig) -> (bool, &'static str) {
     let Fact::Says { hides, layer, .. } = fact else { return (true, "") };
     if layer.is_some() && model.architecture.pooling != Pooling::Every {
@@ -448,7 +450,7 @@ fn has_answer(fact: &Fact, model: &ModelConfig) -> (bool, &'static str) {
     }
 }
 
-/// Which heads have which measures over texts.
+/// Message that says which heads have which measures over texts.
 const MEASURE_OF: &str = "a measure of such a head: cross-attention has pattern_entropy, mean_max_activation, aligned_score, \
      monotony, first and entropy; heads within one sentence have no aligned_score and no monotony";
 
@@ -465,7 +467,7 @@ fn read_measure(node: Node<'_>) -> Option<OverTexts> {
     })
 }
 
-/// Reads the share of texts at which a distribution is asked, as its place among those that are known.
+/// Reads the quantile at which a distribution is asked, and returns its index among those that are measured.
 fn read_quantile(node: Node<'_>) -> Option<usize> {
     let share = finite(node)?;
     let names = || QUANTILES.map(|share| share.to_string());

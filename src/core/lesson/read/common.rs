@@ -135,7 +135,7 @@ impl LessonNames {
             let text = sentence.join(" ");
             model.reads_source() && model.source_and_target(&text).is_ok_and(|(_, target)| target.is_none())
         };
-        // The length of what a model writes is not known before.
+        // The length of a target that the model writes is not known in advance.
         let is_unknown = self.is_absent() || self.model.as_ref().is_some_and(|model| is_written(model));
         if is_unknown { PIECES_MAX } else { self.tokens(sentence).len() }
     }
@@ -145,7 +145,7 @@ impl LessonNames {
         self.model.as_ref().is_some_and(|model| model.absent.is_some())
     }
 
-    /// Returns the tokens of a sentence.
+    /// Returns the tokens of a sentence, or of its target if the text contains one.
     pub fn tokens(&self, sentence: &[String]) -> Vec<String> {
         if let Some(recording) = &self.recording {
             return recording.tokens_of(&sentence.join(" "));

@@ -97,7 +97,7 @@ pub fn check_groups_occur(groups: &Lists<'_>, vocabulary: &Vocabulary) {
     }
 }
 
-/// Reads the corpus of any kind. If `lone_words` is true, a sentence may consist of a single word.
+/// Reads a corpus of any kind. If `lone_words` is true, a sentence may consist of a single word.
 pub fn read_corpus<'s>(
     node: Node<'s>,
     groups: Option<&Lists<'s>>,
@@ -308,7 +308,7 @@ struct Templates<'l> {
     /// Lists from which templates may draw: slots and groups.
     lists: Option<&'l [Group]>,
     max_tokens: Option<usize>,
-    /// Whether a single word is a sentence, because vectors are given and the objective is no word.
+    /// Whether a single word is a sentence, because vectors are given and the objective asks for no word.
     lone_words: bool,
     /// Whether the templates are themselves the sentences.
     given: bool,

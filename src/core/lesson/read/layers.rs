@@ -19,7 +19,7 @@ use crate::lesson::schema::limits::{
 };
 use crate::lesson::schema::model::Objective;
 
-/// The range of factors, of a layer and at both ends of a model.
+/// Range of the factors in a layer, and of those at the input and the output of a model.
 pub const FACTORS: RangeInclusive<f64> = FACTOR_MIN..=FACTOR_MAX;
 
 /// The form in which the positions of words enter the model.
@@ -63,7 +63,8 @@ impl PositionForm {
         self == Self::Vectors(Positions::Learned)
     }
 
-    /// Returns the form of a layer's numbers for distances. `first` is the tower's first layer, if this is another.
+    /// Returns the form of a layer's numbers for distances, or `None` for positions of another form. `first` is the
+    /// tower's first layer, or `None` for that layer itself.
     pub fn distances(self, max_tokens: usize, looks_back: bool, first: Option<usize>) -> Option<DistanceForm> {
         let Self::Distances(DistanceFields { buckets, shared }) = self else { return None };
         let both_directions = !looks_back;
@@ -71,7 +72,8 @@ impl PositionForm {
         Some(DistanceForm { tokens: max_tokens, buckets, table: first.filter(|_| shared) })
     }
 
-    /// Returns the rotation of heads whose keys have the given width. The number of rotated columns is even.
+    /// Returns the rotation of heads whose keys have the given width, or `None` for positions of another form. The
+    /// number of rotated columns is even.
     pub fn rotary(self, key_width: usize) -> Option<Rotary> {
         let Self::Rotary(RotaryFields { theta, fraction, scaling }) = self else { return None };
         let turned = (key_width as f64 * fraction).floor() as usize;
@@ -99,7 +101,7 @@ pub fn read_positions(node: Node<'_>) -> Option<PositionForm> {
 
 /// Reads the buckets of distances, and whether the layers of a tower share their numbers.
 fn read_distances(record: &mut Record<'_>) -> Option<DistanceFields> {
-    /// The distance from which all are in the last bucket, in T5.
+    /// Distance from which all distances are in the last bucket, as in T5.
     const MOST: usize = 128;
     fields! { record;
         buckets: whole(BUCKETS), optional;
@@ -116,7 +118,7 @@ fn read_distances(record: &mut Record<'_>) -> Option<DistanceFields> {
         }
         return Some(DistanceFields { buckets: None, shared: shared? });
     };
-    // Words that look back only have the most buckets of one distance.
+    // The number of buckets with a single distance is greatest if words only look back.
     let exact = DistanceBuckets { count, most: MOST, both_directions: false }.exact();
     let most = most.unwrap_or(MOST);
     if most <= exact {

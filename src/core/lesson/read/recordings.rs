@@ -33,7 +33,8 @@ fn open(node: Node<'_>) -> Option<RecordedModel> {
     }
 }
 
-/// Takes the sentences, which are the recording's own; `None` of one that cannot be opened.
+/// Takes the sentences, which are the recording's own texts. Returns `None` if the recording cannot be opened, or the
+/// lesson names sentences.
 pub fn take_texts(record: &mut Record<'_>, model: Option<&Arc<RecordedModel>>) -> Option<Vec<Option<Vec<String>>>> {
     let count = model.map_or(0, |model| model.recording.texts.len());
     let texts = (0..count).map(|text| model.map(|model| vec![model.title(text)])).collect();

@@ -83,7 +83,7 @@ fn unread_links(text: &LessonText) -> Vec<usize> {
     if !text.contains(UNREAD) {
         return Vec::new();
     }
-    // A piece of text may begin behind the bracket that ends the words of the link.
+    // A passage of text may begin after the bracket that ends the words of the link, so this bracket is looked at too.
     let starts =
         text.words("]".len()).flat_map(|(start, words)| words.match_indices(UNREAD).map(move |(at, _)| start + at));
     let mut starts: Vec<usize> = starts.collect();

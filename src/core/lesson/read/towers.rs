@@ -14,7 +14,7 @@ pub struct Towers {
     pub layers: LayerRun,
     /// Layers of the source; `None` if the objective has no source.
     pub source: Option<LayerRun>,
-    /// Parts that the source has of its own.
+    /// Positions and norms that the source has of its own.
     pub form: SourceForm,
 }
 

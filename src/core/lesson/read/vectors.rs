@@ -127,7 +127,7 @@ fn read_file(node: Node<'_>) -> Option<GivenVectors> {
     Some(picked(&file, Vec::new()))
 }
 
-/// Reads the name of a file beside the lesson for a field.
+/// Reads the name of a file beside the lesson. The message for a wrong name contains `field` and `example`.
 pub fn file_beside(node: Node<'_>, field: &str, example: &str) -> Option<PathBuf> {
     let written = text(node)?;
     let path = beside(node, &written);

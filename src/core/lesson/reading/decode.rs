@@ -121,7 +121,7 @@ pub fn flag(node: Node<'_>) -> Option<bool> {
     }
 }
 
-/// Parses a number as RON does.
+/// Parses a number as RON does, or returns `None` if the value is not such a number.
 pub fn parsed<T: serde::de::DeserializeOwned>(node: Node<'_>) -> Option<T> {
     matches!(node.form(), Form::Number).then(|| ron::from_str(node.text).ok()).flatten()
 }

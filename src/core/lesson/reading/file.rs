@@ -49,7 +49,7 @@ pub(crate) fn begins_as_claims(text: &str) -> bool {
     tree::begins_with(without_mark(text), CLAIMS)
 }
 
-/// Size of the largest lesson file, in bytes; a larger file is refused before it is read.
+/// Greatest size of a lesson file, in bytes; a larger file is refused before it is read.
 pub const LESSON_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
 /// Advice for a path that does not lead to a lesson.
@@ -68,7 +68,7 @@ pub fn text(path: &Path) -> Result<String, Box<LessonIssue>> {
     read_text(path, &path.display().to_string())
 }
 
-/// Reads the text of a regular file of reasonable size.
+/// Reads the text of a regular file of reasonable size, which messages call `file`.
 pub(crate) fn read_text(path: &Path, file: &str) -> Result<String, Box<LessonIssue>> {
     let cannot = |error: io::Error| {
         Box::new(match error.kind() {

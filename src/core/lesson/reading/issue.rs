@@ -111,7 +111,7 @@ impl fmt::Display for LessonIssue {
 
 impl std::error::Error for LessonIssue {}
 
-/// Collects the issues of one file. Every part of the reader can report to it.
+/// Collector of the issues of one file, to which every part of the reader can report.
 #[derive(Debug)]
 pub(crate) struct Issues<'s> {
     pub source: LessonText<'s>,

@@ -74,7 +74,7 @@ impl<'t> CellPlaces<'t> {
         Self { source: issues.source, lesson }
     }
 
-    /// Returns the record with an id in one of the lesson's lists.
+    /// Returns the record with an id in one of the lesson's lists, or `None` if there is none.
     fn with_id(&self, list: &str, id: &str) -> Option<&Value<'t>> {
         let Form::List(records) = &self.lesson.as_ref()?.field(list)?.form else { return None };
         let has_id = |value: &Value<'_>| matches!(&value.form, Form::Text(text) if text == id);

@@ -38,7 +38,7 @@ pub enum Body<'s> {
 }
 
 impl<'s> Value<'s> {
-    /// Returns the value of a field of a record.
+    /// Returns the value of a field of a record, or `None` if the field is left out or this is no such record.
     pub fn field(&self, name: &str) -> Option<&Self> {
         let Form::Record(_, Body::Fields(fields)) = &self.form else { return None };
         fields.iter().find(|(field, _)| *field == name).map(|(_, value)| value)
@@ -251,7 +251,7 @@ impl<'s> Parser<'s> {
         token
     }
 
-    /// Returns the next token. For any text, this reaches the end.
+    /// Returns the next token. Repeated calls reach the end of any text.
     fn next(&mut self) -> Token {
         let text = self.text;
         let start = match skip_space(text, self.at) {

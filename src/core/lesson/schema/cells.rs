@@ -28,7 +28,7 @@ pub enum CellKind {
         /// reports a problem by `throw`. It may be empty.
         asserts: String,
     },
-    /// Sets the stage: its sentence, the highlighted words, the time, and the lines between words.
+    /// Setting of the stage: its sentence, the highlighted words, the time, and the lines between words.
     Stage {
         caption: String,
         /// Index into [`Lesson::sentences`](super::Lesson::sentences).
@@ -54,7 +54,7 @@ pub enum CellKind {
     },
     Predict(Predict),
     Exercise(Exercise),
-    /// Hides the cells below until predictions and exercises are done, or the learner continues anyway.
+    /// A gate that hides the cells below until predictions and exercises are done, or the learner continues anyway.
     Gate {
         caption: String,
         /// Ids of the tasks that must be done first.
@@ -146,8 +146,8 @@ pub struct Predict {
     pub draws: String,
     /// The choices: plain text, with live numbers.
     pub choices: Vec<LessonText>,
-    /// Why each choice is right or wrong, in the order of the choices; empty if the lesson gives no reasons. The reason for
-    /// the chosen one is shown with the answer.
+    /// Reasons why each choice is right or wrong, in the order of the choices; empty if the lesson gives none. The
+    /// reason for the chosen one is shown with the answer.
     pub reasons: Vec<LessonText>,
     /// Code whose value is the right choice: its text, or its index from 0.
     pub answer: String,

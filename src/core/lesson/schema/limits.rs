@@ -8,7 +8,7 @@ pub use crate::lesson::reading::issue::ISSUES_MAX;
 
 /// Greatest size of the Markdown of a text cell, in bytes.
 pub const TEXT_BYTES_MAX: usize = 64 * 1024;
-/// Numbers in a course, and minutes that a lesson takes.
+/// Numbers that a lesson can have in a course, and minutes that a lesson can take.
 pub const NUMBERS: std::ops::RangeInclusive<usize> = 1..=999;
 pub const MINUTES: std::ops::RangeInclusive<usize> = 1..=600;
 /// Greatest number of lessons on which a lesson builds.
@@ -81,9 +81,10 @@ pub const NORM_EPSILON_MAX: f64 = 0.1;
 /// Limits of the factors and bounds of scores, logits and vectors.
 pub const FACTOR_MIN: f64 = 0.001;
 pub const FACTOR_MAX: f64 = 1000.0;
-/// Number of buckets of distances: below, a direction has none of one distance; above, more than a sentence has distances.
+/// Numbers of buckets of distances. With fewer, a direction has no bucket of a single distance; with more, there are
+/// more buckets than distances in a sentence.
 pub const BUCKETS: std::ops::RangeInclusive<usize> = 4..=128;
-/// Greatest distance from which all are in the last bucket; with more, every distance of a sentence is near.
+/// Greatest distance from which all distances are in the last bucket; no sentence has distances as large.
 pub const DISTANCE_MAX: usize = 1024;
 /// Greatest base `θ` of rotary positions.
 pub const THETA_MAX: f64 = 1e8;

@@ -42,7 +42,7 @@ pub struct Lesson {
     pub chapter: Option<String>,
     /// The seed of every random stream of the lesson.
     pub seed: u64,
-    /// Named sets of words: their colours on the stage, centroids of senses, and slots in templates.
+    /// Named sets of words, which determine colours on the stage, centroids of senses, and slots in templates.
     pub groups: Vec<Group>,
     /// The first axes of the picture; the others are the principal components of the remaining space.
     pub axes: Vec<AxisEnds>,
@@ -109,7 +109,8 @@ pub struct Topic {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ambiguous {
     pub word: String,
-    /// Mean over the senses of the probability, between 0 and 1, that a slot of this group is filled with `word`.
+    /// Mean over the senses of the probability, between 0 and 1, that a slot of the sense's group is filled with
+    /// `word`.
     pub rate: f64,
     /// Names of groups, each with the share of the word's occurrences that have this sense; shares sum to 1.
     pub shares: Vec<(String, f64)>,
@@ -131,7 +132,8 @@ pub enum StaticEmbedding {
     Given(GivenVectors),
     /// The embedding table of a pretrained model, which is the lesson's model as well.
     Pretrained(Arc<ModelFolder>),
-    /// The first hidden states of what another program recorded, in the place of all of the lesson's model too.
+    /// The first hidden states of what another program recorded. The recording takes the place of the lesson's model as
+    /// well.
     Recording(Arc<RecordedModel>),
 }
 
@@ -152,7 +154,7 @@ pub enum GivenSource {
     File(Arc<Vectors>),
     /// A file that is opened by itself, with all its words and the columns of its metadata other than the words.
     WholeFile(Arc<[Column]>),
-    /// The first rows of such a file, while the rest is being read.
+    /// The first rows of a file that is opened by itself, while the rest is being read.
     FirstRows,
 }
 
@@ -207,7 +209,7 @@ impl StaticEmbedding {
         }
     }
 
-    /// Returns the recording that is looked at in the place of a model.
+    /// Returns the recording that takes the place of a model, if there is one.
     pub fn recording(&self) -> Option<&Arc<RecordedModel>> {
         match self {
             Self::Recording(model) => Some(model),
@@ -302,7 +304,7 @@ pub enum Fact {
     FinalLoss,
     /// Largest absolute difference, in any block, between the output of attention and the sum of its contributions.
     ContributionError,
-    /// Share of sentences whose most likely label is theirs.
+    /// Share of sentences whose most likely label is the right one.
     LabelAccuracy {
         /// Sentences with their labels, or `None` for those of the training corpus.
         on: Option<Vec<(Vec<String>, String)>>,
@@ -336,18 +338,19 @@ pub enum Fact {
     /// A measure of a head over [`Lesson::texts`].
     OverTexts {
         of: OverTexts,
-        /// The layer, and the head in it, from 0; of a model with a source, the block, of which the source's come first.
+        /// Layer of the head, and its number there, from 0. In a model with a source, layers are counted over all
+        /// blocks, beginning with those of the source.
         layer: usize,
         head: usize,
     },
 }
 
-/// A number that is measured of a head over texts.
+/// A number that is measured for a head over texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OverTexts {
     Measure(TextMeasure),
-    /// A distribution over texts, at one of the
-    /// [`QUANTILES`](attune_engine::numerics::evidence::corpus::QUANTILES), by its place.
+    /// A distribution over texts, at one of the [`QUANTILES`](attune_engine::numerics::evidence::corpus::QUANTILES),
+    /// given by its index.
     Quantile {
         of: Distribution,
         quantile: usize,
@@ -355,7 +358,7 @@ pub enum OverTexts {
 }
 
 impl OverTexts {
-    /// Returns whether a head with these towers has the number.
+    /// Returns whether the number is defined for a head with these towers.
     pub fn is_of(self, towers: HeadTowers) -> bool {
         match self {
             Self::Measure(measure) => measure.is_of(towers.is_within()),
@@ -363,7 +366,7 @@ impl OverTexts {
         }
     }
 
-    /// Returns the name that `attune heads` has for it.
+    /// Returns the name of the number in `attune heads`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Measure(measure) => measure.name(),

@@ -10,7 +10,7 @@ use attune_engine::numerics::params::TensorId;
 pub struct ModelConfig {
     pub architecture: Architecture,
     pub objective: Objective,
-    /// Weights of the distances beside the cross-entropy.
+    /// Weights of the distances that are added to the cross-entropy.
     pub costs: DistanceCosts,
     /// Tensors with given initial values; the others are initialised at random.
     pub weights: Vec<(TensorId, Matrix<f32>)>,
@@ -18,7 +18,7 @@ pub struct ModelConfig {
 }
 
 impl ModelConfig {
-    /// Returns a model that is trained only if the learner asks for it, for an opened file or folder.
+    /// Returns a model that is not trained, such as that of an opened file or folder.
     pub fn untrained(architecture: Architecture, objective: Objective) -> Self {
         Self {
             architecture,
@@ -35,7 +35,7 @@ impl ModelConfig {
     }
 }
 
-/// The way a model is trained, from wherever it starts.
+/// The way in which a model is trained, from whatever weights it starts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Schedule {
     /// Number of optimiser steps.
@@ -43,7 +43,7 @@ pub struct Schedule {
     /// Number of sentences in a step.
     pub batch: usize,
     pub learning_rate: f64,
-    /// Weight decay: times the learning rate, the share by which a step shrinks every parameter.
+    /// Weight decay. Multiplied by the learning rate, it is the share by which a step shrinks every parameter.
     pub weight_decay: f64,
     pub optimiser: Method,
     /// Rules that stop training before the last step.
@@ -61,18 +61,18 @@ impl Default for Schedule {
 /// goes on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum StopRule {
-    /// Stops when the loss of the last step, in nats, is below this.
+    /// Limit in nats: training stops when the loss of the last step is below it.
     LossBelow(f64),
-    /// Stops when the L2 norm of the last step's whole gradient is below this.
+    /// Limit for the L2 norm of the whole gradient: training stops when that of the last step is below it.
     GradientBelow(f64),
-    /// Stops when the mean loss of the last `steps` steps is not lower, by at least `by` nats, than that of the `steps`
-    /// before. It is checked every `steps` steps.
+    /// A mean loss of the last `steps` steps that is not lower, by at least `by` nats, than that of the `steps` before.
+    /// The rule is checked every `steps` steps.
     Plateau { steps: usize, by: f64 },
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Objective {
-    /// Some words are hidden or replaced, and the output at their positions must name the original word.
+    /// Prediction of words that are hidden or replaced: the output at their positions must name the original word.
     MaskedWord {
         /// Probability that a candidate's position becomes a target. At least one position of a sentence does.
         rate: f64,
@@ -82,11 +82,11 @@ pub enum Objective {
         /// Words that replace a hidden word half of the time; empty for the candidates.
         stand_ins: Vec<String>,
     },
-    /// The output at every position must name the next word; without a causal mask, attention can look it up.
+    /// Prediction of the next word at every position; without a causal mask, attention can look it up.
     NextWord,
-    /// The sentence as a whole must name its topic.
+    /// Prediction of the topic by the sentence as a whole.
     Label,
-    /// The sentence is the source, from which the model must write a target.
+    /// Writing of a target, for which the sentence is the source.
     Sequence(TargetForm),
 }
 
@@ -110,9 +110,9 @@ impl Objective {
 /// The origin of the target of a source.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TargetForm {
-    /// A rule makes it of the source.
+    /// A rule that makes the target from the source.
     ByRule(Rewriting),
-    /// The model itself writes it, or the learner types it: a translation, for example.
+    /// The model itself, or the learner, who types the target: a translation, for example.
     Free,
 }
 

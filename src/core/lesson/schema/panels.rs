@@ -103,7 +103,7 @@ impl PanelName {
         Self::named(title).or_else(former)
     }
 
-    /// Returns the panel whose title is most similar to a wrong one.
+    /// Returns the panel whose title is most similar to a wrong one, or `None` if no title is similar.
     pub fn nearest(title: &str) -> Option<Self> {
         let titles = Self::ALL.map(Self::title).into_iter().chain(FORMER.iter().map(|(former, _)| *former));
         nearest(title, titles).and_then(Self::now_or_formerly)

@@ -75,7 +75,8 @@ pub fn outdent(text: &mut String, selection: TextSelection) -> TextSelection {
     })
 }
 
-/// Comments the lines of the selection, or uncomments them if all are comments.
+/// Turns the lines of the selection into comments, or back into code if all of them are comments. Empty lines are left
+/// as they are.
 pub fn toggle_comments(text: &mut String, selection: TextSelection) -> TextSelection {
     let lines = lines_of(text, selection);
     let code = || text[lines.clone()].lines().filter(|line| !line.trim().is_empty());
@@ -127,8 +128,8 @@ pub fn typed(text: &mut String, selection: TextSelection, c: char) -> Option<Tex
     Some(TextSelection::at(selection.caret - out + 1))
 }
 
-/// Deletes backwards an empty pair of brackets or a level of indentation. Returns `None` if one character is to be
-/// deleted.
+/// Deletes an empty pair of brackets or quotes around the caret, or a level of indentation before it. Returns `None` if
+/// the selection or one character is to be deleted as usual.
 pub fn backspace(text: &mut String, selection: TextSelection) -> Option<TextSelection> {
     if !selection.is_empty() {
         return None;

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use crate::code::LineColumn;
 
-/// Kinds of spans. White space belongs to none.
+/// Kinds of spans. White space is not part of any span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpanKind {
     Keyword,
@@ -66,7 +66,8 @@ pub fn pair_at(source: &str, spans: &[Span], caret: usize) -> Option<[Range<usiz
     Some([brackets[start].range.clone(), brackets[end].range.clone()])
 }
 
-/// Returns the token at a place, or at least one character if there is any.
+/// Returns the range that an error at a place marks: the rest of the token there, but not beyond the line, or else one
+/// character. At the end of a line it is the last token before it, if there is one.
 pub fn token_at(source: &str, spans: &[Span], place: LineColumn) -> Range<usize> {
     let mut start = 0;
     for line in source.split_inclusive('\n').take(place.line.saturating_sub(1)) {
@@ -87,7 +88,7 @@ pub fn token_at(source: &str, spans: &[Span], place: LineColumn) -> Range<usize>
     }
 }
 
-/// Returns whether a string is not closed yet.
+/// Returns whether a span is a string that is not closed yet.
 pub(super) fn is_open(source: &str, span: &Span) -> bool {
     let text = &source[span.range.clone()];
     span.kind == SpanKind::Text && (text.len() < 2 || !text.ends_with(['"', '`', '\'', '#']))
@@ -96,9 +97,9 @@ pub(super) fn is_open(source: &str, span: &Span) -> bool {
 /// An open bracket whose partner has not been found yet.
 struct Open {
     span: usize,
-    /// Bracket that closes it.
+    /// Closing bracket that belongs to this one.
     partner: char,
-    /// Whether it is `${` within a string, which continues after it.
+    /// Whether the bracket is the `${` of code within a string, which continues after the `}`.
     in_string: bool,
 }
 
@@ -181,7 +182,8 @@ impl Scanner<'_> {
         }
     }
 
-    /// Scans a string between backticks up to its end or to code within it; `quote` bytes of it come before.
+    /// Scans a string between backticks, up to its end or to the next code within it. The first `quote` bytes are
+    /// skipped; they are the opening backtick, if any.
     fn interpolated(&mut self, quote: usize) {
         let rest = self.rest();
         let mut chars = rest[quote..].char_indices().map(|(i, c)| (i + quote, c)).peekable();
@@ -266,7 +268,8 @@ pub(super) fn character(rest: &str) -> Option<usize> {
     None
 }
 
-/// Returns the length of a raw string, `#"…"#`, which has as many `#` after as before.
+/// Returns the length of a raw string, `#"…"#`, which has as many `#` after as before; `None` if the text does not
+/// start with one. An unclosed one runs to the end of the text.
 pub(super) fn raw_string(rest: &str) -> Option<usize> {
     let hashes = rest.len() - rest.trim_start_matches('#').len();
     let (marks, inner) = rest.split_at(hashes);
@@ -297,7 +300,7 @@ pub(super) fn number(rest: &str) -> usize {
     len
 }
 
-/// Returns the length of the longest operator at the start.
+/// Returns the length of the longest operator at the start of a text, or `None` if there is none.
 pub(super) fn operator(rest: &str) -> Option<usize> {
     const LONG: [&str; 28] = [
         "**=", "..=", "<<=", ">>=", "===", "!==", "**", "..", "<<", ">>", "==", "!=", "<=", ">=", "+=", "-=", "*=",

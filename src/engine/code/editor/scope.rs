@@ -75,7 +75,7 @@ impl Name {
 #[derive(Debug, Default)]
 pub struct NotebookNames {
     all: Vec<Name>,
-    /// Indices into `all`, sorted by name, and in order for equal names.
+    /// Indices into `all`, sorted by name; those of equal names stay in order.
     by_name: Vec<usize>,
 }
 
@@ -87,7 +87,7 @@ impl NotebookNames {
         Self { all, by_name }
     }
 
-    /// Returns the last of the first `visible_count` names that is equal to `name`.
+    /// Returns the last name equal to `name` among the first `visible_count`, or `None` if there is none.
     fn find(&self, name: &str, visible_count: usize) -> Option<&Name> {
         let behind = self.by_name.partition_point(|&at| (self.all[at].name.as_str(), at) < (name, visible_count));
         let found = &self.all[*self.by_name.get(behind.checked_sub(1)?)?];
@@ -155,7 +155,7 @@ pub struct NameDefinition {
     pub name: Name,
     /// Number of brackets around the definition; cells below see those at depth 0.
     pub depth: usize,
-    /// Whether its statement has ended. The value of a variable does not see the variable itself.
+    /// Whether the statement of the definition has ended: until then, a variable is not in scope for its own value.
     pub is_whole: bool,
 }
 
@@ -203,7 +203,7 @@ pub fn definitions(source: &str, spans: &[Span]) -> Vec<NameDefinition> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Completion {
     pub name: Name,
-    /// Range of bytes of the text that it replaces.
+    /// Range of bytes of the text that the completion replaces.
     pub replaces: Range<usize>,
     pub insert: String,
     /// Position of the caret within `insert`, in bytes.
@@ -246,7 +246,7 @@ fn follows_dot(source: &str, spans: &[Span], i: usize) -> bool {
     matches!(before, Some("." | "?."))
 }
 
-/// Returns the names that may follow a dot.
+/// Returns the names that may follow a dot: only `T`, the transpose.
 fn members() -> Vec<Name> {
     let turned = "Rows become columns.".to_owned();
     let equation = r"(A^\top)_{ij} = A_{ji}".to_owned();
@@ -298,7 +298,7 @@ fn call(name: Name, replaces: Range<usize>, source: &str) -> Completion {
     Completion { name, replaces, insert, caret }
 }
 
-/// Completes `A["ba` to the words of the axis.
+/// Completes a string that is an index, such as `A["ba`, to the words of the axis.
 fn words(source: &str, caret: usize, spans: &[Span], i: usize, scope: &CompletionScope) -> Vec<Completion> {
     let Some(labels) = axis_of(source, spans, i, scope).and_then(|axis| axis.labels.as_ref()) else {
         return Vec::new();
@@ -321,7 +321,8 @@ fn words(source: &str, caret: usize, spans: &[Span], i: usize, scope: &Completio
         .collect()
 }
 
-/// Returns the axis that span `i` indexes, if it does.
+/// Returns the axis that span `i` selects from, if it is a string within the index of a tensor in scope; otherwise
+/// `None`.
 fn axis_of<'a>(source: &str, spans: &[Span], i: usize, scope: &'a CompletionScope) -> Option<&'a Axis> {
     let text = |span: &Span| &source[span.range.clone()];
     if !text(&spans[i]).starts_with('"') {

@@ -111,7 +111,7 @@ impl<S: Scalar> AttentionCache<S> {
         Self { scores: self.weights.clone(), ..self }
     }
 
-    /// Returns `S_h` and `A_h` of the last pass, if it was of one sentence, (T_q, T_k) each.
+    /// Returns `S_h` and `A_h` of the last pass, (T_q, T_k) each. That pass must have been of one sentence.
     ///
     /// # Panics
     /// If the cache has no room for scores.
@@ -132,7 +132,8 @@ pub(in crate::numerics) fn with_lane_beyond<S: Scalar>(rows: usize, cols: usize)
     Matrix::zeros(rows + LANES.div_ceil(cols), cols)
 }
 
-/// Returns the number of entries of one head's weights in one sentence, transposed or not, and of their means.
+/// Returns the number of entries of one head's block for one sentence: the weights, transposed or not, and room for
+/// their means.
 fn block_entries(queries: usize, keys: usize) -> usize {
     weights_entries(queries, keys) + padded(keys)
 }
@@ -142,7 +143,7 @@ fn weights_entries(queries: usize, keys: usize) -> usize {
     if is_short(queries, keys) { rows.max(transposed_entries(queries, keys)) } else { rows }
 }
 
-/// Splits a head's block into its weights and, if they are needed, their means.
+/// Splits a head's block into its weights and room for their means, which is `None` unless `means` is set.
 #[inline(always)]
 pub(super) fn weights_and_means<'a, S: Scalar>(
     block: &'a mut [S],
@@ -189,7 +190,7 @@ pub(super) struct HeadRanges {
     pub head: usize,
     pub queries: Range<usize>,
     pub keys: Range<usize>,
-    /// Its block of the scores and weights.
+    /// Range of the head's block within the scores and weights.
     pub block: Range<usize>,
 }
 

@@ -44,11 +44,11 @@ pub struct AttentionConfig {
     pub mask: Mask,
     /// Distance within which keys are seen.
     pub window: Window,
-    /// Form of `B`: learned numbers for the distance between query and key, which are added to their score.
+    /// Form of `B`: learned numbers, one for each distance between query and key, that are added to the scores.
     pub distances: Option<DistanceForm>,
 }
 
-/// A norm of queries and keys.
+/// The form of the norm of queries and keys.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QueryKeyNorm {
     /// Whether each head is normed separately, with one gain for all; otherwise the norm runs over the columns of all
@@ -58,7 +58,7 @@ pub struct QueryKeyNorm {
 }
 
 impl AttentionConfig {
-    /// Returns `softmax(X Xᵀ) X`, attention with nothing to learn.
+    /// Returns the layer `softmax(X Xᵀ) X`, attention with nothing to learn.
     pub fn parameter_free(width: usize) -> Self {
         Self {
             width,
@@ -124,7 +124,7 @@ impl AttentionConfig {
         self.distances.map_or(0, DistanceForm::columns)
     }
 
-    /// Returns the block that has the `B` which the layer of a block reads.
+    /// Returns the number of the block whose `B` the given block reads: its own, or another.
     pub fn distance_block(&self, block: usize) -> usize {
         self.distances.and_then(|form| form.table).unwrap_or(block)
     }
@@ -195,8 +195,8 @@ impl AttentionConfig {
     /// Checks that the settings fit together.
     ///
     /// # Panics
-    /// If a layer without projections or output is not as wide as its input, the groups do not divide the heads, or the
-    /// number of turned columns is odd or more than a head has.
+    /// If a layer without projections or output is not as wide as its input, the groups do not divide the heads, a
+    /// layer without projections shares keys, or the number of turned columns is odd or more than a head has.
     pub fn check(&self) {
         let (d, queries, mixes) = (self.width, self.queries_width(), self.mixes_width());
         assert!(

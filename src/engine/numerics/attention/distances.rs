@@ -102,7 +102,7 @@ pub struct Distances<S> {
     tokens: usize,
     /// Column of `B` of each distance.
     columns_of_b: Vec<usize>,
-    /// One row for each head, from the furthest key before the query to the furthest after it.
+    /// The numbers of each head in one row, from the furthest key before the query to the furthest after it.
     rows: Vec<S>,
     /// The numbers of `rows`, each row reversed.
     columns: Vec<S>,
@@ -167,7 +167,7 @@ impl<S: Scalar> HeadDistances<'_, S> {
         }
     }
 
-    /// Adds the distances to a key's scores, which are those of the first queries.
+    /// Adds the learned numbers of the distances to a key's scores for the first queries, as many as there are scores.
     #[inline(always)]
     pub fn add_to_column(&self, key: usize, scores: &mut [S]) {
         if self.tokens > 0 {

@@ -34,11 +34,11 @@ pub struct Head<'a, S> {
     pub scale: S,
     /// `c / τ`, the bound of the scores, if there is one.
     pub cap: Option<S>,
-    /// Numbers added to the scores by the distance of query and key.
+    /// Learned numbers that are added to the scores, one for each distance of query and key.
     pub bias: HeadDistances<'a, S>,
     pub mask: &'a Mask,
     pub window: Window,
-    /// Edges of this head that are removed.
+    /// Removed edges of this head.
     pub removed: &'a [Edge],
     /// Position of the first query in its sentence.
     pub before: usize,
@@ -153,7 +153,7 @@ impl<S> HeadMode<S> {
         ModeWords { name, meaning, effect }
     }
 
-    /// Returns whether the mode applies to one sentence only.
+    /// Returns whether the mode belongs to one sentence, as frozen weights do.
     pub fn is_of_sentence(&self) -> bool {
         matches!(self, Self::Frozen(_))
     }
@@ -170,7 +170,7 @@ impl<S> HeadMode<S> {
 }
 
 impl<S: Scalar> HeadMode<S> {
-    /// Returns the factor of the mix.
+    /// Returns the factor of the mix: 0 for off, and 1 for a mode without a factor.
     pub fn gain(&self) -> S {
         match self {
             Self::Live | Self::Uniform | Self::Frozen(_) | Self::Mean => S::one(),
@@ -341,7 +341,7 @@ impl<S: Scalar> Head<'_, S> {
             let to = mix.rows_mut(first, queries);
             matmul(to, Accum::Replace, weights, self.value.rows_from(0, reach), mode.gain(), Par::Seq);
         }
-        // With means only, nothing changes: the mean of equal rows is the row.
+        // If only the mean of the mixes is needed, this mode does not change it, so nothing is done.
         if *mode == HeadMode::Mean && means.is_none() {
             self.mean_of_rows(weights);
             let queries = self.query.rows;
@@ -395,7 +395,7 @@ impl<S: Scalar> Head<'_, S> {
     }
 }
 
-/// Computes `to += Σ_rows`.
+/// Adds the sum of the rows to `to`.
 #[inline(always)]
 fn add_rows<S: Scalar>(entries: &[S], stride: usize, to: &mut [S]) {
     for row in entries.chunks_exact(stride) {
@@ -481,7 +481,7 @@ impl<S: Scalar> Head<'_, S> {
         }
     }
 
-    /// Turns the gradient of the scores into that of the products.
+    /// Converts the gradient of the bounded scores to that of the products, in place; does nothing without a bound.
     fn cap_gradient(&self, first: usize, visible: usize, d_scores: &mut [S]) {
         let Some(cap) = self.cap else { return };
         let stride = weights_stride(self.key.rows);

@@ -11,7 +11,7 @@ use crate::numerics::simd::{add, vectorized};
 use crate::numerics::table::TableRef;
 use crate::numerics::{Matrix, Scalar};
 
-/// The embedding of a batch's tokens.
+/// The words and positions of a batch's tokens, with the tables that embed them.
 #[derive(Clone, Copy)]
 pub struct LookUp<'a, S> {
     /// `E` (V, D)
@@ -99,7 +99,7 @@ pub fn look_up_backward<S: Scalar>(
             }
             match word {
                 Some(word) => add(&mut d_words[word * outputs..][..outputs], d),
-                // For tokens with a word, the tables' gradient includes that of the bias.
+                // For tokens with a word, the bias gets its gradient through the word's table.
                 None if !has_places && !d_bias.is_empty() => add(d_bias, d),
                 None => {}
             }

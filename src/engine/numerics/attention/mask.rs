@@ -15,7 +15,7 @@ pub enum Mask {
     None,
     /// The keys up to the query itself.
     Causal,
-    /// The keys of a table.
+    /// The keys that a table marks as seen.
     Custom(#[serde(with = "table")] Arc<MaskTable>),
 }
 
@@ -45,7 +45,8 @@ impl Window {
     }
 }
 
-/// The masks that a learner's table changes: those of the layers, or one in their place. Windows are the layers' own.
+/// The masks that a learner's table changes: those of the layers, or one mask in their place. Except with `Hidden`, the
+/// windows of the layers still apply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MaskBase {
@@ -65,8 +66,8 @@ pub struct MaskTable {
     base: MaskBase,
 }
 
-/// The written form of a table: a row for each query, with a character for each key, beside the base where one takes the place
-/// of the layers' masks. Rows of other characters or of different lengths become an empty table, which fits no sentence.
+/// The written form of a table: a row for each query with a character for each key, and the base if it is not the
+/// layers' masks. Rows with other characters or of different lengths become an empty table, which fits no sentence.
 mod table {
     use std::sync::Arc;
 
@@ -129,7 +130,7 @@ impl MaskTable {
         self.visible.chunks_exact(self.keys.max(1))
     }
 
-    /// Returns whether a query sees a key; pairs outside the table do.
+    /// Returns whether a query sees a key; true for pairs outside the table.
     pub fn sees(&self, query: usize, key: usize) -> bool {
         key >= self.keys || self.visible.get(query * self.keys + key).is_none_or(|&visible| visible)
     }

@@ -173,7 +173,8 @@ impl QueryOrKey {
         if self == Self::Query { TensorName::QueryNormGain } else { TensorName::KeyNormGain }
     }
 
-    /// Returns the first of the new rows. Queries are new ones only; keys follow those of the `before` earlier tokens.
+    /// Returns the index of the first new row. `Q` has only new rows; in `K` those of the `before` earlier tokens come
+    /// first.
     fn first(self, before: usize) -> usize {
         if self == Self::Query { 0 } else { before }
     }
@@ -272,7 +273,8 @@ impl<S: Scalar> Work<S> for Forward<'_, S> {
                 } else {
                     let mode = changes.modes.get(ranges.head).unwrap_or(&HeadMode::Live);
                     let scores = scores.get_mut(ranges.block);
-                    // Inlined into this loop, its code would slow down the training of short sentences by a quarter.
+                    // Inlined into this loop, the code for long sentences would slow down the training of short ones by
+                    // a quarter.
                     simd.apart(
                         #[inline(always)]
                         || head.forward(simd, mode, scores, weights, means, &mut mix),

@@ -94,7 +94,7 @@ impl<S: Scalar> Turns<S> {
     }
 
     /// Computes `R_t x` or `R_{−t} x` for the tokens of some sentences in place, head by head, each `width` columns
-    /// wide. The first token has position `before`.
+    /// wide. The first token of each sentence has position `before`.
     pub fn turn(&self, way: TurnDirection, sentences: &BatchRows, before: usize, width: usize, x: &mut [S]) {
         if self.pairs == 0 {
             return;

@@ -43,7 +43,7 @@ impl<S: Scalar> PartMut<'_, S> {
         self.entries.chunks_mut(self.stride).take(self.rows).for_each(|row| row[..self.cols].fill(x));
     }
 
-    /// Returns some rows, for a general product.
+    /// Returns `count` rows from `from` on, as an operand of a general product.
     pub fn rows_mut(&mut self, from: usize, count: usize) -> MatMut<'_, S> {
         let Self { stride, cols, .. } = *self;
         let entries = &mut self.entries[from * stride..][..(count - 1) * stride + cols];
@@ -59,7 +59,7 @@ impl<S: Scalar> PartMut<'_, S> {
     }
 }
 
-/// Loads `room` entries from `at` on, followed by zeros.
+/// Loads the first `room` entries from `at` on into a vector and fills the rest with zeros.
 #[inline(always)]
 fn load<S: Scalar, V: Simd<S>>(simd: V, entries: &[S], at: usize, room: usize) -> V::Vector {
     if room == LANES {
@@ -95,7 +95,7 @@ fn lane_at<S>(entries: &[S], at: usize) -> &Lane<S> {
 }
 
 impl<'a, S: Scalar> Strided<'a, S> {
-    /// Returns some rows, for a general product.
+    /// Returns `count` rows from `from` on, as an operand of a general product.
     pub fn rows_from(&self, from: usize, count: usize) -> MatRef<'a, S> {
         let Self { stride, cols, .. } = *self;
         let entries = &self.entries[from * stride..][..(count - 1) * stride + cols];
@@ -269,7 +269,7 @@ pub fn outer<S: Scalar, V: Simd<S>>(simd: V, a: &[S], b: Strided<'_, S>, to: &mu
 /// Largest number of tokens of a short sentence.
 pub const SHORT_TOKENS_MAX: usize = 48;
 
-/// Room for an operand of a head.
+/// A buffer for one operand of a head, in whole lanes.
 #[derive(Clone, Debug)]
 pub struct Tile<S>(Vec<Lane<S>>);
 
@@ -295,12 +295,12 @@ impl<S: Scalar> Tile<S> {
     }
 }
 
-/// Returns whether both queries and keys are few.
+/// Returns whether neither the queries nor the keys are more than [`SHORT_TOKENS_MAX`].
 pub fn is_short(queries: usize, keys: usize) -> bool {
     queries.max(keys) <= SHORT_TOKENS_MAX
 }
 
-/// Returns the number of entries of one head's transposed weights.
+/// Returns the number of entries of one head's transposed weights, with rows padded to whole lanes.
 pub fn transposed_entries(queries: usize, keys: usize) -> usize {
     keys * padded(queries)
 }

@@ -15,27 +15,28 @@ use crate::numerics::head_measures::monotony;
 use crate::numerics::model::{Architecture, Tower};
 use crate::numerics::{Matrix, Scalar};
 
-/// Edges of the bins of distances.
+/// Edges of the bins of distances, in tokens; each bin includes its lower edge.
 pub const DISTANCE_EDGES: [usize; 14] = [0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096];
 const DISTANCE_BINS: usize = DISTANCE_EDGES.len() - 1;
-/// Bins of the largest weights of texts, from 0 to 1.
+/// Number of bins, from 0 to 1, for the largest weights of texts.
 pub const BINS: usize = 50;
-/// Intervals of texts by the rank of their largest weight.
+/// Number of intervals into which the texts are divided by the rank of their largest weight.
 pub const INTERVALS: usize = 5;
-/// Texts that are shown of the highest interval, and of each other.
+/// Number of texts that are shown of the highest interval; of each other it is [`SHOWN_OF_OTHERS`].
 const SHOWN_HIGHEST: usize = 10;
 const SHOWN_OF_OTHERS: usize = 3;
-/// Least weight that counts for induction.
+/// Least weight that the induction score counts.
 const LEAST_INDUCTION: f64 = 0.01;
-/// Words that are listed.
+/// Largest number of words in a list of words.
 const LISTED: usize = 50;
-/// Shares at which distributions are given.
+/// Shares of the texts for which the quantiles of a distribution are given.
 pub const QUANTILES: [f64; 7] = [0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0];
 
-/// Declares the measures with the names that results and claims have, the heads that they are of, and their definition.
+/// Declares the measures: for each the name in results and claims, the heads that have it, its meaning and its
+/// equation.
 macro_rules! measures {
     ($($measure:ident = $name:literal, $of:ident, $meaning:literal, $formula:literal;)*) => {
-        /// A measure of a head over texts.
+        /// A measure of a head over all texts.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum TextMeasure { $(#[doc = $meaning] $measure),* }
 
@@ -46,12 +47,13 @@ macro_rules! measures {
                 match self { $(Self::$measure => $name),* }
             }
 
-            /// Returns what it measures, for readers, and its equation.
+            /// Returns the meaning of the measure, for readers, and its equation.
             pub const fn words(self) -> [&'static str; 2] {
                 match self { $(Self::$measure => [$meaning, $formula]),* }
             }
 
-            /// Returns whether heads whose queries and keys are of one sentence, or of two, have the measure.
+            /// Returns whether a head has the measure; `is_within` says whether its queries and keys are of one
+            /// sentence.
             pub const fn is_of(self, is_within: bool) -> bool {
                 match self { $(Self::$measure => HeadsOf::$of.has(is_within)),* }
             }
@@ -106,7 +108,7 @@ impl TextMeasure {
 /// Declares the measures whose distribution over texts is kept, with their names.
 macro_rules! distributions {
     ($($measure:ident = $name:literal, $of:ident;)*) => {
-        /// A measure of a head on one text, of which there are quantiles over texts.
+        /// A measure of a head on one text, whose quantiles over the texts are computed.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
         pub enum Distribution { $($measure),* }
 
@@ -117,7 +119,8 @@ macro_rules! distributions {
                 match self { $(Self::$measure => $name),* }
             }
 
-            /// Returns whether heads whose queries and keys are of one sentence, or of two, have it.
+            /// Returns whether a head has the distribution; `is_within` says whether its queries and keys are of one
+            /// sentence.
             pub const fn is_of(self, is_within: bool) -> bool {
                 match self { $(Self::$measure => HeadsOf::$of.has(is_within)),* }
             }
@@ -132,7 +135,7 @@ distributions! {
     Distance = "distance", OneSentence;
 }
 
-/// The towers whose tokens are a head's queries and keys.
+/// The towers that a head's queries and keys come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HeadTowers {
     pub queries: Tower,
@@ -150,13 +153,13 @@ impl HeadTowers {
         architecture.numbered_blocks().flat_map(of_block).collect()
     }
 
-    /// Returns whether queries and keys are the same tokens.
+    /// Returns whether queries and keys come from the same tower, so that they are the same tokens.
     pub fn is_within(self) -> bool {
         self.queries == self.keys
     }
 }
 
-/// Values of the source's tower and of the sentence's.
+/// A value for the source's tower and one for the sentence's.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct OfTowers<T> {
     source: T,
@@ -190,13 +193,13 @@ impl OfTowers<usize> {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TextWords<'t> {
     pub sentence: &'t [Option<usize>],
-    /// Empty of a model without a source.
+    /// Tokens of the source; empty if the model has none.
     pub source: &'t [Option<usize>],
-    /// The place in the source that is aligned with each token of the sentence; empty without a source.
+    /// Position in the source of the token that is aligned with each token of the sentence; empty without a source.
     pub aligned: &'t [usize],
 }
 
-/// The sums of a head over the rows of one text.
+/// Sums over the rows of a head's weights on one text, from which its measures are computed.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct HeadSums {
     own: f64,
@@ -207,19 +210,19 @@ struct HeadSums {
     induction: f64,
     first: f64,
     aligned: f64,
-    /// Steps at which the strongest key does not move back.
+    /// Number of steps from query to query at which the strongest key does not move back.
     forward: f64,
     largest: f64,
     distances: [f64; DISTANCE_BINS],
 }
 
-/// The measures of one text.
+/// The sums of all heads on one text, and those of its tokens.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TextSums {
     tokens: OfTowers<usize>,
-    /// Queries with an earlier copy.
+    /// Number of queries whose word occurs before them.
     repeated: OfTowers<usize>,
-    /// Sum over the sentence's rows of what each key of the source would weigh if all weighed the same.
+    /// Sum over the sentence's rows of the weight that each key of the source would have if all were equal.
     even: f64,
     towers: Vec<HeadTowers>,
     heads: Vec<HeadSums>,
@@ -260,7 +263,8 @@ impl TextSums {
         found
     }
 
-    /// Adds what the tokens received from a head, and looked at with it.
+    /// Adds for each token the weight that it received from the last head, and the largest weight of its own row
+    /// without the first key.
     fn add_words<S: Scalar>(&mut self, towers: HeadTowers, weights: &Matrix<S>) {
         let OfTowers { source, sentence } = &mut self.words;
         source.iter_mut().chain(sentence).for_each(|(_, of_heads)| of_heads.push([0.0; 2]));
@@ -274,10 +278,10 @@ impl TextSums {
     }
 }
 
-/// Pairs of a query and the key behind an earlier copy of it.
+/// The pairs of a query and the key after an earlier occurrence of the query's word.
 struct Copies {
     pairs: Vec<(usize, usize)>,
-    /// Queries with an earlier copy.
+    /// Number of queries whose word occurs before them.
     repeated: usize,
 }
 
@@ -323,7 +327,7 @@ impl HeadSums {
         }
     }
 
-    /// Adds up what heads of all kinds have.
+    /// Computes the sums that heads of self-attention and of cross-attention have in common.
     fn of_any<S: Scalar>(weights: &Matrix<S>) -> Self {
         let mut sums = Self::default();
         for query in 0..weights.rows() {
@@ -351,21 +355,21 @@ impl HeadSums {
     }
 }
 
-/// The measures of a head on one text, for distributions: the largest weight, and those of [`Distribution`].
+/// The largest weight of a head on one text, and the values of its [`Distribution`]s.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Shares {
     largest: f32,
     of: [f32; Distribution::ALL.len()],
 }
 
-/// A word with what it received and looked at, by head.
+/// The number of occurrences of a word, and for each head what the word received and the largest weights of its rows.
 #[derive(Clone, Debug, Default)]
 struct WordSums {
     count: OfTowers<usize>,
     of_heads: Vec<[f64; 2]>,
 }
 
-/// The measures of all texts so far.
+/// The sums over all texts so far.
 #[derive(Clone, Debug, Default)]
 pub struct Corpus {
     texts: usize,
@@ -374,12 +378,12 @@ pub struct Corpus {
     even: f64,
     towers: Vec<HeadTowers>,
     heads: Vec<HeadSums>,
-    /// Text by text, all heads of each.
+    /// Shares of all heads, text by text.
     shares: Vec<Shares>,
     words: HashMap<Option<usize>, WordSums>,
 }
 
-/// A word of a list, with its row of the vocabulary.
+/// A word of a list, as its row of the vocabulary, with its weights.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ListedWord {
     pub word: Option<usize>,
@@ -390,11 +394,11 @@ pub struct ListedWord {
     pub count: usize,
 }
 
-/// A text of a head.
+/// A text that is shown for a head.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RankedText {
     pub text: usize,
-    /// From 1, the lowest, to [`INTERVALS`].
+    /// Number of the interval, from 1, the lowest, to [`INTERVALS`].
     pub interval: usize,
     #[serde(with = "json::number")]
     pub largest: f64,
@@ -411,16 +415,16 @@ pub struct Spread {
 /// All measures of a head over the texts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HeadOverTexts {
-    /// The measures of [`TextMeasure::ALL`]; NaN of a head that does not have it, or if no text does.
+    /// Values of [`TextMeasure::ALL`]; NaN if the head does not have the measure, or no text has a value.
     #[serde(with = "json::numbers")]
     measures: Vec<f64>,
     pub histogram: Vec<usize>,
-    /// Empty of a head of cross-attention.
+    /// Sum of the weights in each bin of distances; empty for a head of cross-attention.
     #[serde(with = "json::numbers")]
     pub distance_histogram: Vec<f64>,
     pub key_words: Vec<ListedWord>,
     pub query_words: Vec<ListedWord>,
-    /// The distributions that the head has.
+    /// Quantiles of the distributions that the head has.
     pub distributions: Vec<Spread>,
     pub texts: Vec<RankedText>,
 }
@@ -430,7 +434,7 @@ impl HeadOverTexts {
         self.measures.get(measure.place()).copied().filter(|number| !number.is_nan())
     }
 
-    /// Returns whether all parts have their sizes, which those that were read from a file may not have.
+    /// Returns whether all lists have the expected lengths, which those read from a file may not have.
     pub fn is_whole(&self) -> bool {
         let has_size = |spread: &Spread| spread.values.len() == QUANTILES.len();
         self.measures.len() == TextMeasure::ALL.len()
@@ -445,17 +449,18 @@ impl Corpus {
         self.texts
     }
 
-    /// Returns the number of tokens of all texts, of sources too.
+    /// Returns the number of tokens of all texts, sources included.
     pub fn tokens(&self) -> usize {
         self.tokens.source + self.tokens.sentence
     }
 
-    /// Returns the share that a word of the source would have if all had the same weight; `None` without sources.
+    /// Returns the mean weight that a word of the source would have if all words of its source had the same; `None`
+    /// without sources.
     pub fn even(&self) -> Option<f64> {
         (self.tokens.source > 0).then(|| self.even / self.tokens.sentence as f64)
     }
 
-    /// Returns the size in bytes of all that is kept.
+    /// Returns the size in bytes of all sums and values that are kept.
     pub fn bytes(&self) -> usize {
         let of_words = self.words.len() * (self.heads.len() * size_of::<[f64; 2]>() + size_of::<WordSums>());
         self.shares.len() * size_of::<Shares>() + of_words
@@ -495,7 +500,7 @@ impl Corpus {
         }
     }
 
-    /// Computes the measures of a head. `name` returns the text of a word, by which equal ones are ordered.
+    /// Computes the measures of a head. `name` returns the text of a word; words with the same value are sorted by it.
     ///
     /// # Panics
     /// If there are no texts, or there is no such head.
@@ -527,7 +532,7 @@ impl Corpus {
         }
     }
 
-    /// Computes a measure of a head from its sums; `None` if no text has what it divides by.
+    /// Computes a measure of a head from its sums; `None` if no text has a pair that the measure counts.
     fn measure(&self, measure: TextMeasure, (sums, towers): (&HeadSums, HeadTowers), shares: &[Shares]) -> Option<f64> {
         let (rows, texts) = (*self.tokens.of(towers.queries) as f64, self.texts as f64);
         let mean = sums.distance / rows;
@@ -549,7 +554,7 @@ impl Corpus {
         })
     }
 
-    /// Returns the words of a tower with the most of a sum of a head, by `size`.
+    /// Returns at most [`LISTED`] words of a tower, sorted by `size` of the words' sums for a head, largest first.
     fn listed(
         &self,
         (head, which): (usize, usize),
@@ -568,7 +573,7 @@ impl Corpus {
     }
 }
 
-/// Returns the numbers at the shares of [`QUANTILES`], between two in a line.
+/// Returns the [`QUANTILES`] of the numbers, interpolated linearly between neighbouring ones.
 fn quantiles(numbers: impl Iterator<Item = f32>) -> Vec<f64> {
     let mut sorted: Vec<f64> = numbers.map(f64::from).collect();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -580,8 +585,8 @@ fn quantiles(numbers: impl Iterator<Item = f32>) -> Vec<f64> {
     QUANTILES.into_iter().map(at).collect()
 }
 
-/// Returns the texts that are shown of a head, by their largest weights: all of the intervals' samples in order, and of the
-/// highest interval the highest first.
+/// Returns the texts that are shown for a head: a few of each lower interval, evenly spread by the rank of their
+/// largest weight, then the highest of the highest interval, highest first.
 fn ranked(largest: &[f32]) -> Vec<RankedText> {
     let mut order: Vec<usize> = (0..largest.len()).collect();
     order.sort_by(|a, b| largest[*a].total_cmp(&largest[*b]).then(a.cmp(b)));

@@ -13,7 +13,7 @@ use crate::numerics::model::Architecture;
 use crate::numerics::params::{Learned, Parameters};
 use crate::numerics::{Matrix, Scalar};
 
-/// A word that passes through the blocks of a model without a source, whose heads are as trained.
+/// A word in a pass through the blocks of a model without a source, with all heads live.
 #[derive(Clone, Copy)]
 pub struct WordOf<'a, S> {
     pub architecture: &'a Architecture,
@@ -25,8 +25,8 @@ pub struct WordOf<'a, S> {
 }
 
 impl<S: Scalar> WordOf<'_, S> {
-    /// Computes the effect of each weight of the blocks, by the given axes of width D. Weights outside the blocks have no
-    /// effect here.
+    /// Computes for each weight of the blocks the length of the derivative of the word's output, projected on the given
+    /// axes of width D. Weights outside the blocks get 0.
     pub fn effects(&self, axes: &[Vec<S>]) -> Parameters<S> {
         let mut pass = self.forward();
         let mut squares = self.parameters.zeros_like();
@@ -55,7 +55,8 @@ impl<S: Scalar> WordOf<'_, S> {
         architecture.blocks.iter().enumerate().map(pass).collect()
     }
 
-    /// Computes the gradient of `axis · y_i`.
+    /// Computes the gradient of `axis · y_i`, where `y_i` is the word's output, with respect to the weights of the
+    /// blocks.
     fn backward(&self, pass: &mut [(Matrix<S>, BlockCache<S>)], axis: &[S]) -> Parameters<S> {
         let Self { architecture, parameters, input, word } = *self;
         let rows = BatchRows::one(input.rows());

@@ -25,10 +25,10 @@ use crate::numerics::params::{Learned, Parameters, TensorName};
 use crate::numerics::vectors::add_scaled;
 use crate::numerics::{Matrix, Scalar};
 
-/// Rows of a batch of variants of a sentence, of which the forward pass of all blocks is kept.
+/// Largest number of rows of a batch of variants of a sentence, whose forward pass through all blocks is kept.
 const ROWS_AT_ONCE: usize = 128;
 
-/// A question about a sentence.
+/// A question about a sentence, with the model that answers.
 #[derive(Clone, Copy)]
 pub struct AnswerOf<'a, S> {
     pub model: &'a AttentionModel<S>,
@@ -37,7 +37,7 @@ pub struct AnswerOf<'a, S> {
     pub question: Question,
 }
 
-/// A norm with what its backward pass needs.
+/// A norm with the values that its backward pass needs.
 struct KeptNorm<S> {
     form: NormForm,
     gain: Vec<S>,
@@ -45,7 +45,7 @@ struct KeptNorm<S> {
 }
 
 impl<S: Scalar> KeptNorm<S> {
-    /// Norms rows in place.
+    /// Norms rows in place and keeps the values for [`Self::backward`].
     fn forward(form: NormForm, affine: [&[S]; 2], x: &mut Matrix<S>) -> Self {
         let (mut cache, from) = (NormCache::new(x.rows(), x.cols()), x.clone());
         norm_forward(form, from.flat(), affine, &mut cache, x.flat_mut());
@@ -153,7 +153,8 @@ impl<S: Scalar> AnswerOf<'_, S> {
         attend_backward(block, Tokens::new(x.flat(), rows), None, cache, &mut gradient, d.flat_mut(), None);
     }
 
-    /// Computes the gradient of the difference with respect to the outputs of some variants of the sentence.
+    /// Computes the gradient of the difference of two logits with respect to the outputs of some variants of the
+    /// sentence.
     fn readout_backward(&self, output: &Matrix<S>, variants: usize) -> Matrix<S> {
         let tokens = self.sentence.rows.total();
         let mut d = Matrix::zeros(output.rows(), output.cols());
@@ -173,7 +174,7 @@ impl<S: Scalar> AnswerOf<'_, S> {
         d
     }
 
-    /// Computes the gradient of the difference with respect to what the readout reads (D).
+    /// Computes the gradient of the difference of two logits with respect to the vector that the readout reads (D).
     fn read_backward(&self, read: &[S]) -> Vec<S> {
         let Self { model, parameters, question, .. } = *self;
         let architecture = &model.architecture;

@@ -43,21 +43,21 @@ pub struct Setting<'a, S> {
 /// Most passes whose answers a thread reads together.
 const TOGETHER: usize = 8;
 
-/// A change of a pass.
+/// A change to a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// A token's vector before a block is that of the second sentence.
+    /// A token's vector before a block, replaced by that of the second sentence.
     Word { block: usize, token: usize },
-    /// A head's mixes, at all tokens, are those of the second sentence.
+    /// A head's mixes, replaced at all tokens by those of the second sentence.
     Head { block: usize, head: usize },
-    /// A head's mixes are 0.
+    /// A head's mixes, set to 0.
     Off { block: usize, head: usize },
-    /// A head's mixes are at every token their mean over all tokens.
+    /// A head's mixes, replaced at every token by their mean over all tokens.
     Mean { block: usize, head: usize },
 }
 
 impl Change {
-    /// Returns the block, and the token or the head.
+    /// Returns the block, and the number of the token or the head in it.
     pub fn place(&self) -> (usize, usize) {
         match *self {
             Self::Word { block, token } => (block, token),
@@ -66,7 +66,7 @@ impl Change {
     }
 }
 
-/// The end of a path.
+/// The end of a path: what reads the sender's output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Receiver {
     Answer,
@@ -74,12 +74,13 @@ pub enum Receiver {
 }
 
 impl<S: Scalar> Setting<'_, S> {
-    /// Reads the answer of a pass.
+    /// Reads the answer to the question from the outputs (T, D) of a pass.
     pub fn ask(&self, output: &Matrix<S>) -> Asked {
         self.question.ask(self.model, self.parameters, output)
     }
 
-    /// Returns all changes of the maps: those that need the second sentence, if there is one, then the heads off and mean.
+    /// Returns all changes of the maps: first those that need the second sentence, if there is one, then each head off
+    /// and each head mean.
     pub fn changes(&self) -> Vec<Change> {
         let blocks = || 0..self.own.blocks.len();
         let heads = |make: fn(usize, usize) -> Change| {
@@ -158,7 +159,7 @@ impl<S: Scalar> Setting<'_, S> {
         read.iter().map(|read| read.as_ref().and_then(|_| asked.next()).unwrap_or(own)).collect()
     }
 
-    /// Computes the outputs (T, D) of a pass with one change; `None` where they are those of the sentence.
+    /// Computes the outputs (T, D) of a pass with one change; `None` if they are the same as without it.
     pub fn output(&self, change: Change) -> Option<Matrix<S>> {
         self.changed(&mut Onward::new(self.model, self.parameters, self.sentence), change)
     }
@@ -179,8 +180,8 @@ impl<S: Scalar> Setting<'_, S> {
         }
     }
 
-    /// Computes the outputs with one vector of the second sentence; `None` where they are those of the sentence: the vector
-    /// is the same, or no later word that is asked sees it.
+    /// Computes the outputs with one vector of the second sentence; `None` if they are the same as without it, because
+    /// the vector is equal, or the answer's position cannot see it.
     fn with_word(&self, passes: &mut Onward<'_, S>, block: usize, token: usize) -> Option<Matrix<S>> {
         let (own, other) = (&self.own.blocks[block].input, &self.second?.blocks[block].input);
         let is_unseen = self.model.is_causal() && token > self.question.place;
@@ -192,7 +193,7 @@ impl<S: Scalar> Setting<'_, S> {
         Some(passes.from(block, x))
     }
 
-    /// Computes the outputs with a head's mixes as given (T, d_v); `None` if these are its own.
+    /// Computes the outputs with the given mixes of a head (T, d_v); `None` if these are the head's own.
     fn with_mix(
         &self,
         passes: &mut Onward<'_, S>,
@@ -203,7 +204,7 @@ impl<S: Scalar> Setting<'_, S> {
         (own.heads[head].mix != *mix).then(|| passes.from_mixes(block, &self.mixes_but((block, head), mix), &own.input))
     }
 
-    /// Returns the mixes of a block, of which one head's are as given.
+    /// Returns the mixes of a block, with those of one head replaced by `mix`.
     fn mixes_but(&self, (block, head): (usize, usize), mix: &Matrix<S>) -> Matrix<S> {
         let mut mixes = mixes_of(&self.own.blocks[block]);
         let columns = self.model.architecture.blocks[block].attention.mix_columns(head);

@@ -24,17 +24,17 @@ use crate::numerics::model::AttentionModel;
 use crate::numerics::params::Parameters;
 use crate::numerics::{Matrix, Scalar};
 
-/// An answer of the model at a place, against another one.
+/// A question about an answer at a position, compared with another answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Question {
     /// Position of the token at which the model answers.
     pub place: usize,
-    /// Class of the answer, and of the other word.
+    /// Classes of the answer and of the other word.
     pub answer: usize,
     pub against: usize,
 }
 
-/// The answer of a pass to a [`Question`].
+/// The answer of a pass to a [`Question`], as numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Asked {
     /// `z_p[a] − z_p[b]`
@@ -72,5 +72,5 @@ impl Question {
     }
 }
 
-/// Returns whether work goes on, when told how many of its steps are done.
+/// Type of a function that is told how many steps of the work are done, and returns whether the work goes on.
 pub type Watch<'a> = &'a (dyn Fn(usize) -> bool + Sync);

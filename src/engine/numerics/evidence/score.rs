@@ -50,7 +50,7 @@ pub enum Source {
     Bias,
 }
 
-/// A weight whose score is split.
+/// The place of a weight whose score is split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScoreAt {
     pub block: usize,
@@ -59,45 +59,45 @@ pub struct ScoreAt {
     pub key: usize,
 }
 
-/// The value of a source over all sources of the other side; a head's is that of one word.
+/// The sum of a source's pairs with all sources of the other side. For a head, it is the part that comes from one word.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SourceValue {
     pub source: Source,
-    /// Position of the word that a head read.
+    /// Position of the word that the head read; `None` for a source that is not a head.
     pub word: Option<usize>,
     pub value: f64,
 }
 
-/// A score, split.
+/// A score as a sum over pairs of sources.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SplitScore {
     /// `scale · q · k`
     pub score: f64,
     pub scale: f64,
     pub weight: f64,
-    /// The number of the distance, which is added to the score.
+    /// Learned number of the distance, which is added to the score; `None` if the layer does not use distances.
     pub added: Option<f64>,
-    /// The bound of the score, `c tanh(s / c)`.
+    /// Bound `c` of the score, `c tanh(s / c)`, if there is one.
     pub cap: Option<f64>,
-    /// Sources of the query's vector and of the key's.
+    /// Sources of the query's vector; the next field has those of the key's.
     pub sources: Vec<Source>,
     pub key_sources: Vec<Source>,
     /// Parts of the query and of the key, one for each source, (sources, d_k): their rows add up to `q` and `k`.
     pub query_parts: Matrix<f64>,
     pub key_parts: Matrix<f64>,
-    /// The value of each pair, (sources, key sources).
+    /// Part of the score that comes from each pair, (sources, key sources).
     pub pairs: Matrix<f64>,
-    /// The same minus the mean over all keys that the query sees.
+    /// The pairs minus their mean over all keys that the query sees.
     pub relative: Matrix<f64>,
-    /// The sums over the other side, with each head opened into words, largest first.
+    /// Sums of each query source over all key sources, largest first, with each head split into the words that it read.
     pub query_words: Vec<SourceValue>,
     pub key_words: Vec<SourceValue>,
 }
 
-/// Numbers of all sources of some places that are held at once.
+/// Largest number of numbers of all sources and places that are held at once.
 const NUMBERS_AT_ONCE: usize = 32 << 20;
 
-/// A norm at one place, with its `σ` held.
+/// A norm at one position, with its `σ` held, so that it is linear.
 struct Held {
     form: NormForm,
     gain: Vec<f64>,
@@ -120,7 +120,7 @@ impl Held {
         self.form.carry_back(&self.gain, self.factor, row);
     }
 
-    /// Carries the biases, and adds the shift to them.
+    /// Applies the norm to the biases, and adds the shift to them.
     fn carry_bias(&self, row: &mut [f64]) {
         self.carry(row);
         row.iter_mut().zip(&self.shift).for_each(|(x, shift)| *x += shift);
@@ -141,9 +141,9 @@ pub(super) struct Side {
     /// Weights of the columns that are projected (D, width), and their bias.
     pub weights: Matrix<f64>,
     bias: Vec<f64>,
-    /// The head's own columns among these.
+    /// The head's own columns within `weights`.
     pub own: Range<usize>,
-    /// The form and the gain of the norm of queries and keys.
+    /// The form and the gain of the norm of queries or keys, if there is one.
     pub norm: Option<(NormForm, Vec<f64>)>,
 }
 
@@ -152,7 +152,7 @@ fn wide<S: Scalar>(row: &[S]) -> Vec<f64> {
 }
 
 impl<S: Scalar> SplitPass<'_, S> {
-    /// Splits a score; `None` if the query does not see the key.
+    /// Splits a score into pairs of sources; `None` if the query does not see the key.
     ///
     /// # Panics
     /// If there is no such head or token.
@@ -200,7 +200,8 @@ impl<S: Scalar> SplitPass<'_, S> {
         })
     }
 
-    /// Computes what each source puts into a key, and the mean of that over all keys that are seen, (sources, d_k).
+    /// Computes the part of a key that comes from each source, and the mean of these parts over all keys that are seen,
+    /// (sources, d_k) each.
     fn keys_and_mean(
         &self,
         block: usize,
@@ -223,7 +224,7 @@ impl<S: Scalar> SplitPass<'_, S> {
         [own, mean]
     }
 
-    /// Returns the number that the distance adds to a score.
+    /// Returns the learned number that is added to a score for its distance, if the layer uses distances.
     fn added(&self, ScoreAt { block, head, query, key }: ScoreAt) -> Option<f64> {
         let layer = &self.model.architecture.blocks[block].attention;
         let form = layer.distances?;
@@ -233,7 +234,8 @@ impl<S: Scalar> SplitPass<'_, S> {
         Some(distance_scores(form, row, layer.temperature, query + 1, key + 1).get(query, key).to_f64())
     }
 
-    /// Computes what each source puts into the queries or keys of some places, (sources, d_k) for each place.
+    /// Computes the part that each source has in the queries or keys at some positions, (sources, d_k) for each
+    /// position.
     fn projected(&self, block: usize, side: &Side, turns: &Turns<f64>, places: &[usize]) -> Vec<Matrix<f64>> {
         let key_width = self.model.architecture.blocks[block].attention.key_width;
         let rows = self.vectors(block, places);
@@ -258,7 +260,8 @@ impl<S: Scalar> SplitPass<'_, S> {
         places.iter().enumerate().map(of_place).collect()
     }
 
-    /// Computes the sources of what a block reads at some places: a matrix for each source, with a row for each place.
+    /// Computes the sources of a block's input at some positions: a matrix for each source, with a row for each
+    /// position.
     fn vectors(&self, block: usize, places: &[usize]) -> Vec<Matrix<f64>> {
         let Self { model, parameters, sentence, activations } = *self;
         let architecture = &model.architecture;
@@ -287,7 +290,7 @@ impl<S: Scalar> SplitPass<'_, S> {
         rows
     }
 
-    /// Returns the vectors that are added for some places.
+    /// Returns the rows of `P` at some positions.
     fn positions(&self, places: &[usize]) -> Matrix<f64> {
         let Self { model, parameters, sentence, .. } = *self;
         let (table, width) = (model.positions(parameters, Tower::Sentence), model.architecture.width);
@@ -299,7 +302,7 @@ impl<S: Scalar> SplitPass<'_, S> {
         names.map(|name| self.parameters.values_of(name.of_block(block)))
     }
 
-    /// Adds the sources of a block, and carries all through its norms.
+    /// Adds the sources that a block adds, and applies the block's norms to all sources.
     fn add_block(
         &self,
         number: usize,
@@ -338,7 +341,7 @@ impl<S: Scalar> SplitPass<'_, S> {
         }
     }
 
-    /// Computes `M_h W_O^h` of each head and `b_O` at some places.
+    /// Computes `M_h W_O^h` of each head, and `b_O`, at some positions.
     fn added_by_heads(&self, number: usize, config: &BlockConfig, places: &[usize]) -> (Vec<Matrix<f64>>, Matrix<f64>) {
         let layer = &config.attention;
         let block = &self.activations.blocks[number];
@@ -356,7 +359,7 @@ impl<S: Scalar> SplitPass<'_, S> {
         ((0..layer.heads).map(of_head).collect(), bias)
     }
 
-    /// Returns `W_O` (H·d_v, D); without one, the mixes are the columns.
+    /// Returns `W_O` (H·d_v, D), or the identity if the layer has none.
     fn output_weights(&self, number: usize, config: &BlockConfig) -> Matrix<f64> {
         let layer = &config.attention;
         if !layer.output {
@@ -366,8 +369,8 @@ impl<S: Scalar> SplitPass<'_, S> {
         Matrix::from_row_major(layer.mixes_width(), layer.width, wide(&values))
     }
 
-    /// Computes the vector `g` (D) whose dot product with what a place's block reads is the score, without the biases:
-    /// `other` is the sum of the other side, with the scale.
+    /// Computes the vector `g` (D) whose dot product with the block's input at a position is the score, apart from the
+    /// biases. `other` is the query or key on the other side, times the scale.
     fn back_to_vector(
         &self,
         layer: &AttentionConfig,
@@ -390,8 +393,8 @@ impl<S: Scalar> SplitPass<'_, S> {
         (0..side.weights.rows()).map(|i| dot(side.weights.row(i), &whole)).collect()
     }
 
-    /// Returns the values of all sources at a place, the largest first. Those of heads are opened into words by carrying
-    /// `gradient`, that of the score with respect to what the block reads, back through the norms.
+    /// Returns the values of all sources at a position, largest first. Those of heads are split into words: `gradient`,
+    /// the gradient of the score with respect to the block's input, is carried back through the norms.
     fn in_words(
         &self,
         (block, place): (usize, usize),
@@ -433,7 +436,7 @@ impl<S: Scalar> SplitPass<'_, S> {
         values
     }
 
-    /// Adds the value of each word that each head of a block reads at a place: `α_ij v_j W_O · g`.
+    /// Adds the value of each word that each head of a block reads at a position: `α_ij v_j W_O · g`.
     fn open_heads(
         &self,
         (number, config): (usize, &BlockConfig),
@@ -454,7 +457,7 @@ impl<S: Scalar> SplitPass<'_, S> {
     }
 }
 
-/// Returns how many multiplications the split of a score among so many tokens takes, about.
+/// Estimates the number of multiplications that splitting one score takes in a sentence of the given number of tokens.
 ///
 /// # Panics
 /// If there is no such block.
@@ -464,8 +467,8 @@ pub fn split_work(architecture: &Architecture, block: usize, tokens: usize) -> u
     (tokens + 1).saturating_mul(sources).saturating_mul(layer.width).saturating_mul(layer.key_width + sources)
 }
 
-/// Returns the sources of what a block reads: the word, its position, block by block the heads and the feed-forward layer, and
-/// the biases.
+/// Returns the sources of a block's input: the word, its position, the heads and the feed-forward layer of each earlier
+/// block, and the biases.
 fn sources(architecture: &Architecture, block: usize) -> Vec<Source> {
     let mut sources = vec![Source::Word];
     sources.extend((architecture.positions != Positions::None).then_some(Source::Position));
@@ -477,7 +480,7 @@ fn sources(architecture: &Architecture, block: usize) -> Vec<Source> {
     sources
 }
 
-/// Returns the values of the sources that are no heads.
+/// Returns the values of the sources that are not heads.
 fn without_heads(sources: &[Source], value: impl Fn(usize) -> f64) -> impl Iterator<Item = SourceValue> {
     let whole = sources.iter().enumerate().filter(|(_, source)| !matches!(source, Source::Head { .. }));
     whole.map(move |(at, &source)| SourceValue { source, word: None, value: value(at) })
@@ -487,7 +490,7 @@ const ATTENTION_NORM: [TensorName; 2] = [TensorName::AttentionNormGain, TensorNa
 const OUTPUT_NORM: [TensorName; 2] = [TensorName::AttentionOutputNormGain, TensorName::AttentionOutputNormBias];
 const FORWARD_NORM: [TensorName; 2] = [TensorName::ForwardNormGain, TensorName::ForwardNormBias];
 
-/// Returns the projection of a head's queries or keys. A norm over all heads needs the columns of all.
+/// Returns the projection to a head's queries or keys. A norm over all heads needs the columns of all heads.
 pub(super) fn side_of<S: Scalar>(
     model: &AttentionModel<S>,
     parameters: &Parameters<S>,
@@ -534,7 +537,7 @@ impl Side {
         whole.top_columns(whole.rows(), &self.own)
     }
 
-    /// Returns the norm of queries or keys, if there is one, for a row of what is projected.
+    /// Returns the norm of queries or keys, if there is one, with the `σ` of a projected row.
     fn held(&self, whole: &[f64]) -> Option<Held> {
         let (form, gain) = self.norm.as_ref()?;
         Some(Held::of(*form, [&gain[..], &[]], whole))
@@ -553,7 +556,8 @@ fn gathered<S: Scalar>(x: &Matrix<S>, places: &[usize]) -> Matrix<f64> {
     Matrix::from_fn(places.len(), x.cols(), |i, j| x.get(places[i], j).to_f64())
 }
 
-/// Carries the sources of some places through a norm whose whole vectors are given, and adds its shift to the biases.
+/// Applies a norm to the sources of some positions, with the `σ` of the whole vectors, and adds its shift to the
+/// biases.
 fn carry_all<S: Scalar>(
     form: NormForm,
     affine: [&[S]; 2],

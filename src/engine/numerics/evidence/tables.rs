@@ -24,13 +24,13 @@ use crate::numerics::params::{Parameters, TensorName};
 use crate::numerics::vectors::{add_scaled, dot, highest};
 use crate::numerics::{Matrix, Scalar};
 
-/// Multiplications of the composition of all pairs of heads; of a model that takes more, only those with a named head are
-/// computed.
+/// Largest number of multiplications for the composition of all pairs of heads. In a model that takes more, only pairs
+/// with a named head are computed.
 pub const COMPOSITION_WORK_MAX: f64 = 3e11;
-/// Multiplications of the copying scores; a model that takes more has none.
+/// Largest number of multiplications for the copying scores; a model that takes more has none.
 pub const COPYING_WORK_MAX: f64 = 3e11;
 
-/// The composition of a head with a later one.
+/// The composition of a head with a later one: of its output with the later head's queries, keys and values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Composition {
     pub first: (usize, usize),
@@ -40,7 +40,7 @@ pub struct Composition {
     pub value: f64,
 }
 
-/// The weights of a model without a source, in double precision where they are multiplied.
+/// The weights of a model without a source. Products of them are computed in double precision.
 #[derive(Clone, Copy)]
 pub struct HeadTables<'a, S> {
     pub model: &'a AttentionModel<S>,
@@ -73,7 +73,7 @@ fn transposed(x: &Matrix<f64>) -> Matrix<f64> {
     Matrix::from_fn(x.cols(), x.rows(), |i, j| x.get(j, i))
 }
 
-/// Computes the sum of products of entries, `tr(A Bᵀ)`.
+/// Computes `tr(A Bᵀ)`, the sum of the products of corresponding entries.
 fn entries_product(a: &Matrix<f64>, b: &Matrix<f64>) -> f64 {
     dot(a.flat(), b.flat())
 }
@@ -121,7 +121,7 @@ impl<S: Scalar> HeadTables<'_, S> {
         }
     }
 
-    /// Carries rows that a block's attention adds through a norm, up to its `σ`.
+    /// Applies the norm with this gain to rows that a block's attention adds, apart from the division by its `σ`.
     fn through(&self, form: NormForm, gain: TensorName, block: Option<usize>, rows: &mut Matrix<f64>) {
         let id = block.map_or(gain.into(), |block| gain.of_block(block));
         let gain: Vec<f64> = self.parameters.values_of(id).iter().map(|x| x.to_f64()).collect();
@@ -130,7 +130,8 @@ impl<S: Scalar> HeadTables<'_, S> {
         }
     }
 
-    /// Carries rows that a block's attention adds to the block's output.
+    /// Applies to rows that a block's attention adds the norms between there and the block's output, apart from their
+    /// `σ`.
     fn out_of(&self, block: usize, rows: &mut Matrix<f64>) {
         if self.config(block).output_norms {
             self.through(self.config(block).norm_form, TensorName::AttentionOutputNormGain, Some(block), rows);
@@ -138,7 +139,7 @@ impl<S: Scalar> HeadTables<'_, S> {
         self.past(block, rows);
     }
 
-    /// Carries rows through the norms behind the sums of a block.
+    /// Applies to rows the norms after the sums of a block, apart from their `σ`.
     fn past(&self, block: usize, rows: &mut Matrix<f64>) {
         let config = self.config(block);
         if config.norms_attended() {
@@ -149,7 +150,7 @@ impl<S: Scalar> HeadTables<'_, S> {
         }
     }
 
-    /// Returns the number of multiplications of the composition of so many pairs.
+    /// Returns the number of multiplications of the composition of all pairs of heads.
     pub fn composition_work(&self) -> f64 {
         let layer = &self.config(0).attention;
         let heads = self.model.architecture.heads() as f64;
@@ -157,8 +158,8 @@ impl<S: Scalar> HeadTables<'_, S> {
         heads * heads / 2.0 * 3.0 * d * d * (width + 3.0 * d)
     }
 
-    /// Computes the composition of each head with each later one: of all pairs, or only of those with one of the given heads.
-    /// `None` if the watch, which is told the number of first heads, ended it.
+    /// Computes the composition of each head with each later one; if `only` is given, of pairs with one of these heads.
+    /// The watch is told the number of first heads that are done. Returns `None` if it ended the work.
     pub fn composition(&self, only: Option<&[(usize, usize)]>, watch: Watch<'_>) -> Option<Vec<Composition>> {
         let heads = self.heads();
         let factors: Vec<Factors> = heads.iter().map(|head| self.factors(*head)).collect();
@@ -213,14 +214,14 @@ impl<S: Scalar> HeadTables<'_, S> {
 
     /// Calls `work` with all words of the vocabulary as the first block reads them, a part at a time.
     fn read_all(&self, mut work: impl FnMut(usize, Matrix<f64>)) {
-        /// Words that are read at once.
+        /// Number of words that are read at once.
         const AT_ONCE: usize = 1024;
         let words: Vec<usize> = (0..self.model.embedding(self.parameters).rows()).collect();
         words.chunks(AT_ONCE).for_each(|words| work(words[0], self.read(words)));
     }
 
-    /// Returns the words that a head compares most with each of some words: rows of the vocabulary, with the score minus its
-    /// mean over all words.
+    /// Returns for each of the given words the `count` words with which a head compares it most, as rows of the
+    /// vocabulary, each with its score minus the mean over all words.
     pub fn looks_at(&self, head: (usize, usize), words: &[usize], count: usize) -> Vec<Vec<(usize, f64)>> {
         let scale = self.config(head.0).attention.score_scale();
         let [queries, keys] = [true, false].map(|of_query| side_of(self.model, self.parameters, head, of_query));
@@ -235,15 +236,16 @@ impl<S: Scalar> HeadTables<'_, S> {
         scores.iter().map(|scores| top_above_mean(scores, count)).collect()
     }
 
-    /// Returns whether what a head writes is seen by a linear readout.
+    /// Returns whether the readout is linear in what a head writes.
     pub fn has_linear_readout(&self) -> bool {
         let architecture = &self.model.architecture;
         let is_behind = architecture.blocks.iter().any(|block| block.norm == Norm::Post);
         architecture.readout.activation().is_none() && !is_behind
     }
 
-    /// Returns the classes or words that a head's output for each of some words is most like, with the logit up to `σ` minus
-    /// its mean; or the cosine, where the readout is not linear.
+    /// Returns for each of the given words the `count` classes that a head's output raises most, each with its logit,
+    /// without the division by `σ`, minus the mean over all classes. If the readout is not linear, returns the words
+    /// with the largest cosine instead.
     pub fn writes(&self, head: (usize, usize), words: &[usize], count: usize) -> Vec<Vec<(usize, f64)>> {
         let factors = self.factors(head);
         let written = |part: &Matrix<f64>| {
@@ -282,7 +284,7 @@ impl<S: Scalar> HeadTables<'_, S> {
         cosines.iter().map(|cosines| top(cosines, count)).collect()
     }
 
-    /// Computes what the readout makes of a vector that is carried through the last norm, without its bias.
+    /// Computes the logits, without the bias, of a vector to which the last norm is already applied.
     fn logits(&self, read: &[f64]) -> Vec<f64> {
         let Self { model, parameters } = *self;
         let factor = model.architecture.logit_scale.unwrap_or(1.0);
@@ -300,8 +302,8 @@ impl<S: Scalar> HeadTables<'_, S> {
         logits
     }
 
-    /// Computes the copying score of each head of each block; `None` if the model is no decoder with a linear readout of its
-    /// words, or too large.
+    /// Computes the copying score of each head of each block. Returns `None` if the model is not a decoder with a
+    /// linear readout of all its words, or is too large.
     pub fn copying(&self) -> Option<Vec<Vec<f64>>> {
         let Self { model, parameters } = *self;
         let (rows, width) = (model.embedding(parameters).rows(), model.architecture.width);
@@ -361,7 +363,7 @@ impl HeadRead {
 }
 
 impl Factors {
-    /// Returns what a head does to the vectors from which its queries, keys and values come.
+    /// Returns the maps that a head applies to the vectors from which its queries, keys and values are computed.
     fn reads(&self) -> [HeadRead; 3] {
         [
             HeadRead::of(&self.query, gram(&self.key)),

@@ -30,15 +30,15 @@ use crate::numerics::{Matrix, Scalar};
 
 /// Steps of the line of integrated gradients: 32 are off by 0.002 of a difference of 10, 64 by 0.001.
 pub const STEPS: usize = 64;
-/// Numbers that differ by less are equal in rank.
+/// Difference below which numbers have the same rank.
 const EQUAL: f64 = 1e-9;
-/// Least sum of a row that is divided by it.
+/// Least sum by which a row is divided, so that nothing is divided by 0.
 const LEAST_SUM: f64 = 1e-300;
 
-/// Declares the measures with the names that results have, and what they are.
+/// Declares the measures, each with its name in results and its meaning.
 macro_rules! measures {
     ($($measure:ident = $name:literal, $means:literal;)*) => {
-        /// A measure of what a word did for an answer.
+        /// A measure of a word's effect on an answer.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum WordMeasure { $($measure),* }
 
@@ -69,7 +69,7 @@ measures! {
 }
 
 impl WordMeasure {
-    /// Returns the name as words.
+    /// Returns the name of the measure as words.
     pub fn title(self) -> String {
         self.name().replace('_', " ")
     }
@@ -78,22 +78,23 @@ impl WordMeasure {
 /// The measures of a sentence's words for one answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WordTable {
-    /// `m`
+    /// `m`, the difference of the two logits.
     pub difference: f64,
-    /// `m` with all words blank.
+    /// `m` of the sentence with all words blank.
     pub nothing: f64,
-    /// A value for each word that the answer's place sees. *direct* is missing where a logit is no sum.
+    /// Values of each measure, one for each word that the answer's position sees. *direct* is missing if a logit is not
+    /// a sum of terms.
     pub measures: Vec<(WordMeasure, Vec<f64>)>,
-    /// The other terms of the difference than *direct*.
+    /// Sum of all terms of the difference that are not part of *direct*.
     pub direct_rest: Option<f64>,
 }
 
-/// Returns the number of steps of the work on a sentence of so many tokens in so many blocks.
+/// Returns the number of steps of [`word_table`] for a sentence of `tokens` tokens in a model of `blocks` blocks.
 pub fn steps(tokens: usize, blocks: usize) -> usize {
     2 * tokens + blocks + STEPS
 }
 
-/// Computes the measures; `None` if the watch ended them.
+/// Computes the measures; `None` if the watch ended the work.
 pub fn word_table<S: Scalar>(setting: &Setting<'_, S>, watch: Watch<'_>) -> Option<WordTable> {
     use WordMeasure::*;
     let Setting { model, parameters, sentence, own, question, .. } = *setting;
@@ -133,14 +134,14 @@ fn contributions<S: Scalar>(setting: &Setting<'_, S>) -> Vec<Arc<Contributions<S
     blocks.map(of).collect()
 }
 
-/// Computes the difference of a pass from static vectors (T, D).
+/// Computes the difference of the two logits in a pass that starts from static vectors (T, D).
 fn of_statics<S: Scalar>(setting: &Setting<'_, S>, statics: Matrix<S>) -> f64 {
     let Setting { model, parameters, sentence, .. } = *setting;
     let input = model.input_of(parameters, sentence, statics);
     setting.ask(&Onward::new(model, parameters, sentence).from(0, input)).difference
 }
 
-/// Computes *cut* and *blank* of all words.
+/// Computes *cut* and *blank* of all words; `None` if a step ended the work.
 fn of_changed_words<S: Scalar>(
     setting: &Setting<'_, S>,
     statics: &Matrix<S>,
@@ -166,7 +167,7 @@ fn of_changed_words<S: Scalar>(
     Some([each(&cut)?, each(&blank)?])
 }
 
-/// Computes the measures that need only weights.
+/// Computes the measures that need only the weights of attention.
 fn of_weights<S: Scalar>(setting: &Setting<'_, S>) -> Vec<(WordMeasure, Vec<f64>)> {
     let (blocks, place) = (&setting.own.blocks, setting.question.place);
     let grids: Vec<Matrix<f64>> = blocks.iter().map(|block| mean_weights(block.heads.iter())).collect();
@@ -199,7 +200,8 @@ fn mean_of(rows: &[Vec<f64>]) -> Vec<f64> {
     (0..entries).map(|at| rows.iter().map(|row| row[at]).sum::<f64>() / rows.len() as f64).collect()
 }
 
-/// Computes row `place` of the product of all blocks' grids (T, T), the last block's first, each with rows that sum to 1.
+/// Computes row `place` of the product of the grids (T, T) of all blocks, with the last block's grid first. The rows of
+/// each grid are scaled to sum to 1.
 pub fn chained(grids: &[Matrix<f64>], place: usize) -> Vec<f64> {
     let tokens = grids.first().map_or(0, Matrix::rows);
     let mut row: Vec<f64> = (0..tokens).map(|word| f64::from(u8::from(word == place))).collect();
@@ -231,7 +233,8 @@ fn lengths<S: Scalar>(setting: &Setting<'_, S>, contributions: &[Arc<Contributio
     mean_of(&rows)
 }
 
-/// Computes what each word adds to the difference directly, and the other terms; `None` where a logit is no sum.
+/// Computes what each word adds directly to the difference of the two logits, and the sum of the other terms. Returns
+/// `None` if a logit is not a sum of terms.
 fn direct<S: Scalar>(setting: &Setting<'_, S>, contributions: &[Arc<Contributions<S>>]) -> Option<(Vec<f64>, f64)> {
     let Setting { model, parameters, own, question, .. } = *setting;
     let (mut words, mut rest) = (vec![0.0; own.input.rows()], 0.0);
@@ -258,7 +261,7 @@ fn value_zeroing<S: Scalar>(setting: &Setting<'_, S>, step: &(dyn Fn(usize) -> b
         let mut grid = Matrix::zeros(tokens, tokens);
         Onward::new(model, parameters, sentence).outputs_without_each_value(number, &block.input, |word, output| {
             for (row, whole) in whole.iter().enumerate() {
-                // As 1 − cos, without what cancels.
+                // `1 − cos` as half a squared distance, which does not cancel if the two are close.
                 let apart = unit(output.row(row)).iter().zip(whole).map(|(x, y)| (x - y) * (x - y)).sum::<f64>();
                 grid.row_mut(row)[word] = apart / 2.0;
             }
@@ -277,7 +280,8 @@ fn wide_dot<S: Scalar>(a: &[S], b: &[S]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a.to_f64() * b.to_f64()).sum()
 }
 
-/// Computes Spearman's rank correlation of the absolute values of some words; `None` if one measure is constant.
+/// Computes Spearman's rank correlation of two measures' absolute values at some words; `None` if a measure is
+/// constant.
 pub fn spearman(a: &[f64], b: &[f64], words: &[usize]) -> Option<f64> {
     let [a, b] = [a, b].map(|values| ranks(&words.iter().map(|word| values[*word].abs()).collect::<Vec<_>>()));
     let centred = |ranks: &[f64]| {

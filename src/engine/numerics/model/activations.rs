@@ -34,7 +34,7 @@ pub struct Activations<S> {
     pub output: Arc<Matrix<S>>,
 }
 
-/// The source sentence before and after its blocks.
+/// The activations of the source sentence before and after its blocks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SourceActivations<S> {
     /// The sum of its embeddings (T_s, D), if the model has a norm after it.
@@ -72,7 +72,7 @@ impl<S> Activations<S> {
         self.states_of(Tower::Sentence, architecture)
     }
 
-    /// Returns a tower's vectors before all its layers and after each; none of a source that is not there.
+    /// Returns a tower's vectors before all its layers and after each; empty for the source of a model without one.
     pub fn states_of(&self, tower: Tower, architecture: &Architecture) -> impl Iterator<Item = &Matrix<S>> {
         let (of_source, own) = self.blocks.split_at(architecture.source_blocks.len());
         let (input, blocks) = match tower {
@@ -112,7 +112,7 @@ pub struct HeadActivations<S> {
 }
 
 impl<S: Scalar> AttentionModel<S> {
-    /// Computes `X` of a tower's sentence (T, D), and before it the sum of the embeddings if that is normed.
+    /// Computes `X` of a tower's sentence (T, D), and the sum of the embeddings before it if that sum is normed.
     pub(super) fn embedded(
         &self,
         parameters: &Parameters<S>,
@@ -149,19 +149,19 @@ impl<S: Scalar> AttentionModel<S> {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, bound = "S: Scalar + Real")]
 pub struct Interventions<S> {
-    /// Temperature in place of the layers' own; other divisors of a layer's scores stay.
+    /// Temperature that replaces the layers' own; other divisors of a layer's scores stay.
     pub temperature: Option<f64>,
-    /// Whether scores are divided by `√d_k`, in place of the layers' own setting.
+    /// Whether scores are divided by `√d_k`; replaces the layers' own setting.
     pub scale: Option<bool>,
-    /// One mode for every head of every block, the source's first; empty if all are live.
+    /// One mode for every head of every block, those of the source first; empty if all are live.
     pub heads: Vec<HeadMode<S>>,
-    /// Mask of self-attention in the sentence; see [`Sight`].
+    /// Mask that replaces or changes those of self-attention in the sentence; see [`Sight`].
     pub mask: Option<Mask>,
-    /// Removed edges of attention, sorted, with heads counted as in `heads`. The rest of the row sums to 1. An edge
-    /// that the sentence does not have changes nothing.
+    /// Removed edges of attention, sorted, with heads counted as in `heads`. The other weights of the row then sum to
+    /// 1. An edge that the sentence does not have changes nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub edges: Vec<Edge>,
-    /// A vector taken from another pass.
+    /// A vector that is replaced by one from another pass.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub patch: Option<Patch<S>>,
 }
@@ -170,7 +170,7 @@ pub struct Interventions<S> {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(bound = "S: Scalar + Real")]
 pub struct Patch<S> {
-    /// Block, counted over all blocks with the source's first.
+    /// Number of the block, counted over all blocks, those of the source first.
     pub block: usize,
     pub position: usize,
     /// Position in the other sentence.
@@ -180,7 +180,7 @@ pub struct Patch<S> {
     pub vector: Option<Arc<[S]>>,
 }
 
-/// The serialised form of a patch's vector.
+/// The serialised form of a patch's vector, an optional list of numbers.
 mod vector {
     use super::{Arc, Deserialize, Deserializer, Real, Serialize, Serializer, json};
 
@@ -237,7 +237,7 @@ impl<S: Scalar> Interventions<S> {
         Sight { layer: first, first, learners: self.mask.as_ref() }
     }
 
-    /// Returns the block with the interventions, for a sentence of the given number of tokens.
+    /// Returns a block's configuration with the interventions applied, for a sentence of the given number of tokens.
     fn changed(&self, architecture: &Architecture, (b, block): (usize, &BlockConfig), tokens: usize) -> BlockConfig {
         let (mask, window) = self.sight(architecture, b).resolved(tokens);
         let temperature = self.temperature_of(block);
@@ -274,7 +274,7 @@ impl Sight<'_> {
         }
     }
 
-    /// Returns whether the query sees the key in a layer before a table changes pairs.
+    /// Returns whether the query sees the key in a layer as it is before the learner's table changes pairs.
     fn sees_unchanged(&self, layer: &AttentionConfig, query: usize, key: usize) -> bool {
         let is_in_mask = match self.learners.map(Mask::base).unwrap_or_default() {
             MaskBase::Layers => layer.mask.sees(query, key),
@@ -285,7 +285,8 @@ impl Sight<'_> {
         is_in_mask && layer.window.sees(query, key)
     }
 
-    /// Returns the mask and the window that have the same effect in a sentence of the given number of tokens.
+    /// Returns a mask and a window that together have the effect of [`Self::sees`] in a sentence of the given number of
+    /// tokens.
     fn resolved(&self, tokens: usize) -> (Mask, Window) {
         let Self { layer, first, learners } = *self;
         let is_as_first = (&layer.mask, layer.window) == (&first.mask, first.window);
@@ -331,11 +332,11 @@ impl<S: Scalar> Activations<S> {
         Pass { model, parameters, sentence, source, interventions }.from(start)
     }
 
-    /// Computes the pass after a change of the parameters or interventions of one block or later ones. The blocks
-    /// before it are shared, and all numbers are the same bit for bit as in a whole pass.
+    /// Computes the pass again after a change that affects only block `from_block` and later ones. The earlier blocks
+    /// are shared with this pass, and all numbers are the same bit for bit as in a whole pass.
     ///
     /// # Panics
-    /// See [`Self::of`]; also if the pass has no block before that one.
+    /// See [`Self::of`]; also if this pass has fewer than `from_block` blocks.
     #[must_use]
     pub fn again(
         &self,
@@ -356,7 +357,7 @@ impl<S: Scalar> Activations<S> {
     }
 }
 
-/// The model, text and interventions of a pass.
+/// The inputs of a pass: the model, the sentence, its source and the interventions.
 struct Pass<'a, S> {
     model: &'a AttentionModel<S>,
     parameters: &'a Parameters<S>,
@@ -447,7 +448,7 @@ where
     Tokens::new(x.flat(), &sequences.rows)
 }
 
-/// Buffers for blocks of one shape, which such blocks reuse in turn.
+/// Buffers for blocks of one shape, which one such block after the other uses.
 pub(super) struct RoomOfShape<S> {
     config: BlockConfig,
     queries: usize,
@@ -455,7 +456,8 @@ pub(super) struct RoomOfShape<S> {
     cache: BlockCache<S>,
 }
 
-/// Returns room for a block with so many queries and keys: that of the block before, if it fits.
+/// Returns a cache for a block with this number of queries and keys: that of the previous block if it fits, otherwise a
+/// new one.
 pub(super) fn room_for<'a, S: Scalar>(
     room: &'a mut Option<RoomOfShape<S>>,
     config: &BlockConfig,
@@ -521,7 +523,7 @@ pub struct Arithmetic<S> {
     pub products: Matrix<S>,
     /// Factor of a product, [`AttentionConfig::score_scale`](super::attention::AttentionConfig::score_scale).
     pub scale: S,
-    /// `B[j − i] / τ` (T, T_k), added to the scaled products; `None` if distances are not used.
+    /// `B[j − i] / τ` (T, T_k), which is added to the scaled products; `None` if distances are not used.
     pub distances: Option<Matrix<S>>,
     /// `max_j s_ij` (T); −∞ if a query sees no key.
     pub largest: Vec<S>,
@@ -549,7 +551,7 @@ impl<S: Scalar> Arithmetic<S> {
         Self { products, scale: S::from_f64(scale), distances, largest, exponentials, sums }
     }
 
-    /// Makes empty steps for a recorded head without queries and keys; nothing shows them.
+    /// Makes empty steps for a recorded head whose queries and keys are unknown; nothing shows them.
     pub fn unknown(queries: usize) -> Self {
         Self {
             products: Matrix::zeros(queries, 0),
@@ -561,7 +563,7 @@ impl<S: Scalar> Arithmetic<S> {
         }
     }
 
-    /// Lets a learned score take part in the softmax, as in gpt-oss: it has a share of each row, which no key gets.
+    /// Adds a learned score to the softmax of each row, as in gpt-oss. Its weight goes to no key.
     #[must_use]
     pub fn with_sink(mut self, sink: S) -> Self {
         for (row, largest) in self.largest.iter_mut().enumerate() {
@@ -574,7 +576,7 @@ impl<S: Scalar> Arithmetic<S> {
         self
     }
 
-    /// Keeps some columns of the rows, whose sums stay those of all keys.
+    /// Keeps the columns of some keys; the sums are still those of all keys.
     #[must_use]
     pub fn of_keys(self, keys: &Range<usize>) -> Self {
         let rows = self.products.rows();

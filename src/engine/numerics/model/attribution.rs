@@ -28,11 +28,11 @@ use crate::numerics::{Matrix, Scalar};
 pub enum TermOf {
     /// The vector of the word and its position, before all blocks.
     Input,
-    /// The vector that replaced another before a block; nothing from before that block remains.
+    /// The vector that replaced another before a block; no term from before that block remains.
     Patch {
         block: usize,
     },
-    /// The value of a word, weighted by a head of a block.
+    /// The value of a word, times the weight that a head of a block gives to it.
     Head {
         block: usize,
         head: usize,
@@ -51,23 +51,23 @@ pub enum TermOf {
     Bias,
 }
 
-/// The reason why a logit is not a sum of terms.
+/// The reason why a logit cannot be written as a sum of terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoSum {
-    /// The readout has a layer of its own, whose activation is not linear.
+    /// A layer of the readout whose activation is not linear.
     Transformed,
-    /// A norm follows the sum of a block.
+    /// A norm after the sum of a block.
     Blocks,
 }
 
 impl<S: Scalar> AttentionModel<S> {
-    /// Computes the logits `Z` (R, C) of vectors between the blocks (R, D): the readout after the last norm, with each
-    /// vector's own `μ` and `σ`.
+    /// Computes the logits `Z` (R, C) that the readout gives for vectors between the blocks (R, D). The last norm uses
+    /// each vector's own `μ` and `σ`.
     pub fn lens(&self, parameters: &Parameters<S>, states: Matrix<S>) -> Matrix<S> {
         self.logits_of(parameters, &self.behind_blocks(parameters, Tower::Sentence, states))
     }
 
-    /// Returns `w_c` (D).
+    /// Returns `w_c` (D), the readout's vector of a class.
     pub fn class_vector(&self, parameters: &Parameters<S>, class: usize) -> Vec<S> {
         match (&self.classes, self.architecture.readout.is_by_static_vectors()) {
             (Classes::Words(candidates), true) => {
@@ -80,9 +80,9 @@ impl<S: Scalar> AttentionModel<S> {
         }
     }
 
-    /// Computes the terms of a class's logit, before its bound if it has one. They are those of the word `row` if each
-    /// word has logits of its own; otherwise those of the last word, or the means over all words, depending on what the
-    /// model reads. They sum to the logit, up to rounding. `patch` is that of the pass.
+    /// Computes the terms of a class's logit, before its bound if it has one. Depending on what the model reads, they
+    /// are those at the word `row`, at the last word, or their means over all words. They sum to the logit, up to
+    /// rounding. `patch` must be that of the pass.
     ///
     /// # Errors
     /// If the logit is not such a sum.
@@ -113,7 +113,7 @@ impl<S: Scalar> AttentionModel<S> {
         let share = S::one() / S::from_f64(rows.clone().count() as f64);
         let mut terms: Vec<(TermOf, S)> = Vec::new();
         let mut places: HashMap<TermOf, usize> = HashMap::new();
-        // What a patch of the source changes is in the terms of cross-attention.
+        // A patch in the source changes the logit through the terms of cross-attention only.
         let sources = architecture.source_blocks.len();
         let terms_at = |row: usize| {
             let patched = patch.filter(|patch| patch.block >= sources && patch.position == row);
@@ -165,7 +165,7 @@ impl<S: Scalar> AttentionModel<S> {
             terms.push((TermOf::Bias, bias));
         }
         let (of_start, mut first) = patched.map_or((TermOf::Input, before), |block| (TermOf::Patch { block }, block));
-        // After a block without a residual nothing of its input remains.
+        // No term from before a block without a residual remains after it.
         let ends_input = architecture.blocks.iter().rposition(|block| !block.residual).map(|block| before + block);
         match ends_input.filter(|block| *block >= first) {
             Some(block) => first = block,

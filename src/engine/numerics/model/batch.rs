@@ -11,7 +11,7 @@ use crate::numerics::model::classes::{Candidates, Masking};
 use crate::numerics::positions::PositionRows;
 use crate::numerics::rng::Generator;
 
-/// Sentences in the form that a model reads.
+/// Sentences as rows of words and positions, the form that a model reads.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sequences {
     pub rows: BatchRows,
@@ -24,7 +24,7 @@ pub struct Sequences {
 }
 
 impl Sequences {
-    /// Allocates room for the largest batch.
+    /// Allocates room for a batch of the given size.
     pub fn with_capacity(sentences: usize, rows: usize) -> Self {
         Self {
             rows: BatchRows::with_capacity(sentences),
@@ -39,7 +39,7 @@ impl Sequences {
         Self::starting_at(0, words.iter().copied().map(Some))
     }
 
-    /// Makes one sentence whose first word has the position `first`.
+    /// Makes one sentence whose first word has the position `first`; a word that is `None` is hidden.
     pub fn starting_at(first: usize, words: impl IntoIterator<Item = Option<usize>>) -> Self {
         let mut sequences = Self::default();
         sequences.push(words, first);
@@ -79,7 +79,7 @@ impl Sequences {
         Cow::Owned(self.rows.sentences().flat_map(of_sentence).collect())
     }
 
-    /// Copies some of the sentences.
+    /// Copies a range of the sentences.
     fn sentences(&self, range: Range<usize>) -> Self {
         let mut part = Self::default();
         for sentence in range.map(|i| self.rows.sentence(i)) {
@@ -112,7 +112,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Allocates room for the largest batch, without a source.
+    /// Allocates room for a batch of the given size, without a source.
     pub fn with_capacity(sentences: usize, rows: usize) -> Self {
         let input = Sequences::with_capacity(sentences, rows);
         let (targets, kept) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
@@ -124,7 +124,7 @@ impl Batch {
         Self { source: Sequences::with_capacity(sentences, rows), ..self }
     }
 
-    /// Copies some of the sentences with their targets; `of_rows` is true if targets are rows.
+    /// Copies a range of the sentences with their targets; `of_rows` says whether targets are rows or sentences.
     pub fn sentences(&self, range: Range<usize>, of_rows: bool) -> Self {
         let source =
             if self.source.rows.count() > 0 { self.source.sentences(range.clone()) } else { Sequences::default() };
@@ -138,7 +138,8 @@ impl Batch {
         Self { input: self.input.sentences(range), source, targets, kept }
     }
 
-    /// Returns the word at which each target is read, or `None` if it is hidden or the mean of a sentence is read.
+    /// Returns the word at the row that is read for each target; `None` if it is hidden, or the mean of the sentence is
+    /// read.
     pub(super) fn answering(&self, pooling: Pooling) -> impl Iterator<Item = Option<usize>> {
         self.targets.iter().map(move |&(target, _)| match pooling {
             Pooling::Every => self.input.words[target],
@@ -160,7 +161,7 @@ impl Batch {
     }
 
     /// Adds to [`Self::kept`] those words of the last sentence that satisfy `keeps` and that no target reads. If a
-    /// sentence is read at its last word, these are among the words before it.
+    /// sentence is read at its last word, that word is never one of them.
     pub fn keep_last(&mut self, pooling: Pooling, keeps: impl Fn(usize) -> bool) {
         let Some(last) = self.input.rows.count().checked_sub(1) else { return };
         let rows = self.input.rows.sentence(last);
@@ -181,9 +182,9 @@ impl Batch {
 
     /// Adds a sentence for the masked-word objective (adapted from Devlin et al. 2019, section 3.1).
     ///
-    /// Each word is chosen with the masking's rate, and at least one candidate always; a sentence without candidates is
-    /// not added. The chosen candidates are the targets. Some of them are replaced by a random candidate instead of
-    /// being hidden, so that only the context tells which word belongs there.
+    /// Each candidate is chosen with the masking's rate, and one at least; a sentence without candidates is not added.
+    /// The chosen words are the targets. Some of them are replaced by a random word instead of being hidden, so that
+    /// only the context tells which word belongs there.
     pub fn push_masked(
         &mut self,
         sentence: &[usize],

@@ -28,11 +28,11 @@ struct Step {
 }
 
 impl<S: Scalar> Reader<'_, S> {
-    /// Returns the words of the likeliest sentence that ends within `count` words, among those that the search finds; if none
-    /// ends, of the likeliest beginning. Words of the classes `never` are not written.
+    /// Returns the likeliest sentence that the search finds, of those that end within `count` words; if none ends, the
+    /// likeliest beginning. Words of the classes `never` are not written.
     ///
     /// # Errors
-    /// If a logit is not finite, or there are no or too many beams.
+    /// If a logit is not finite, or `width` is not between 1 and [`BEAMS_MAX`].
     pub fn search(
         &self,
         text: Beginning<S>,
@@ -71,8 +71,8 @@ impl<S: Scalar> Reader<'_, S> {
         Ok(whole.unwrap_or_else(|| beams.swap_remove(0)).text.found)
     }
 
-    /// Returns the likeliest words behind the beams, the likeliest first, with at least `width` that do not end the sentence if
-    /// there are so many; and for each beam the rows that were read.
+    /// Returns the likeliest words that may follow the beams, likeliest first. At least `width` of them do not end the
+    /// sentence, if there are that many. Also returns the rows that were read for each beam.
     fn steps(
         &self,
         beams: &mut [Beam<S>],

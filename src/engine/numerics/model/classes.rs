@@ -20,7 +20,7 @@ pub struct Masking {
 }
 
 impl Masking {
-    /// Returns the masking of lessons: half of the chosen words are hidden, and the others are replaced.
+    /// Returns the masking of lessons: half of the chosen words are hidden, and the other half replaced by other words.
     pub fn of_lessons(rate: f64) -> Self {
         Self { rate, hidden: 0.5, replaced: 1.0, mask: None, spared: Vec::new() }
     }
@@ -37,7 +37,7 @@ impl Masking {
         self.spared.contains(&word)
     }
 
-    /// Returns the word that is shown in place of a chosen one.
+    /// Returns the word that is shown in place of a chosen one; `None` is the zero vector.
     pub(super) fn show(&self, word: usize, candidates: &Candidates, rng: &mut Generator) -> Option<usize> {
         if rng.random_bool(self.hidden) {
             return self.mask;
@@ -51,7 +51,7 @@ impl Masking {
 pub enum Classes {
     /// Words of the vocabulary.
     Words(Candidates),
-    /// Labels of whole sentences; the number of them.
+    /// Labels of whole sentences, with the number of labels.
     Labels(usize),
 }
 
@@ -73,7 +73,7 @@ impl Classes {
     }
 }
 
-/// The words that the objective chooses among. A candidate's index is its class.
+/// The words from which the objective chooses. A candidate's index is its class.
 #[derive(Clone, Debug)]
 pub struct Candidates {
     /// Class of each word.

@@ -4,7 +4,7 @@
 use super::Architecture;
 use crate::numerics::block::{BlockConfig, Norm};
 
-/// Size of a number in bytes.
+/// Size in bytes of one stored number.
 pub const NUMBER_BYTES: f64 = size_of::<f32>() as f64;
 
 /// Returns the number of parameters and of tensors.
@@ -13,7 +13,7 @@ pub fn parameters(architecture: &Architecture, vocabulary: usize, classes: usize
     (shapes.iter().map(|(_, rows, cols)| rows * cols).sum::<usize>() as f64, shapes.len())
 }
 
-/// Returns the number of entries of a workspace without the gradient.
+/// Returns the number of entries of the buffers of a training step, without the gradient.
 pub fn workspace_entries(architecture: &Architecture, classes: usize, rows: usize, longest: usize) -> f64 {
     let width = architecture.width as f64;
     let [rows, longest] = [rows, longest].map(|n| n as f64);
@@ -66,7 +66,7 @@ fn forward_overhead(architecture: &Architecture, rows: usize, longest: usize) ->
     blocks + ends + sentences * OF_A_SENTENCE + rows * OF_A_ROW
 }
 
-/// Sums over all blocks.
+/// Sums a quantity over all blocks, those of the source included.
 fn over_blocks(architecture: &Architecture, of_block: impl Fn(&BlockConfig) -> f64) -> f64 {
     architecture.numbered_blocks().map(|(_, block)| of_block(block)).sum()
 }
@@ -95,7 +95,7 @@ pub fn sentence_cost(architecture: &Architecture, classes: usize, tokens: usize)
 /// Returns the size in bytes of one sentence's pass and of everything that the views compute from it for each head,
 /// query and key.
 pub fn sentence_bytes(architecture: &Architecture, classes: usize, tokens: usize) -> f64 {
-    /// Numbers of a pair of query and key in a head: the product, the exponential, the arrow and its length, and that
+    /// Count of numbers for each head, query and key: the product, the exponential, the arrow and its length, and that
     /// of the distance.
     const OF_A_PAIR: f64 = 7.0;
     let pass = pass_bytes(architecture, classes, tokens);
@@ -111,11 +111,11 @@ pub fn sentence_bytes(architecture: &Architecture, classes: usize, tokens: usize
 
 /// Returns the size in bytes of the tensors of a pass.
 pub fn pass_bytes(architecture: &Architecture, classes: usize, tokens: usize) -> f64 {
-    /// Numbers of a pair of query and key in a head: the score and the weight.
+    /// Count of numbers for each head, query and key: the score and the weight.
     const OF_A_PAIR: f64 = 2.0;
-    /// Vectors of a token between the steps of a block, its moves and its norms.
+    /// Count of vectors of width D for each token and block: between the steps, and for the moves and norms.
     const OF_A_TOKEN: f64 = 10.0;
-    /// Bytes of a head apart from its numbers.
+    /// Bytes for each head apart from its numbers.
     const OF_A_HEAD: f64 = 1024.0;
     let [tokens, width, classes] = [tokens, architecture.width, classes].map(|n| n as f64);
     let of_block = |block: &BlockConfig| {
@@ -143,7 +143,7 @@ pub fn generation_cost(architecture: &Architecture, classes: usize, tokens: usiz
     (tokens as f64 / 2.0 + 1.0) * sentence_cost(architecture, classes, tokens)
 }
 
-/// Estimates the cost of one sentence's contributions, each computed and added to the others, as claims need it.
+/// Estimates the cost of computing one sentence's contributions and adding them up, as claims do.
 pub fn contribution_cost(architecture: &Architecture, tokens: usize) -> f64 {
     let [tokens, width] = [tokens, architecture.width].map(|n| n as f64);
     2.0 * architecture.heads() as f64 * tokens * tokens * width

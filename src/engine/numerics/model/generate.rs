@@ -50,19 +50,19 @@ pub struct Sampling {
 /// The reason why a sentence cannot be continued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CannotGenerate {
-    /// There are no words to continue from.
+    /// A prompt without words to continue from.
     NoWords,
-    /// The model predicts labels, not words.
+    /// A model that predicts labels, not words.
     NotWords,
-    /// A logit is NaN or infinite: the training has diverged, or a weight is far too large.
+    /// A logit that is NaN or infinite: the training has diverged, or a weight is far too large.
     NotFinite,
-    /// The temperature is not above 0.
+    /// A temperature that is not above 0.
     Temperature,
-    /// `top_k` is 0.
+    /// A `top_k` of 0.
     TopK,
-    /// `top_p` is not above 0 and at most 1.
+    /// A `top_p` that is not above 0 and at most 1.
     TopP,
-    /// The number of beams is not between 1 and [`BEAMS_MAX`](super::beams::BEAMS_MAX).
+    /// A number of beams that is not between 1 and [`BEAMS_MAX`](super::beams::BEAMS_MAX).
     Beams,
 }
 
@@ -76,7 +76,7 @@ impl<S: Scalar> AttentionModel<S> {
         self.logits_at_end(parameters, &output)
     }
 
-    /// Computes [`Self::logits`] from a sentence's outputs, (T, D).
+    /// Computes the logits as in [`Self::logits`] from a sentence's outputs, (T, D).
     pub fn logits_at_end(&self, parameters: &Parameters<S>, output: &Matrix<S>) -> Vec<S> {
         let read = match self.architecture.pooling {
             Pooling::Every | Pooling::Last => output.row(output.rows() - 1).to_vec(),
@@ -95,7 +95,7 @@ impl<S: Scalar> AttentionModel<S> {
         logits
     }
 
-    /// Computes the logits before their bound, if there is one.
+    /// Computes the logits as they are before their bound.
     fn unbounded_logits_of(&self, parameters: &Parameters<S>, read: &Matrix<S>) -> Matrix<S> {
         let mut transform = TransformCache::new(&self.architecture, read.rows());
         let read = match &mut transform {
@@ -145,9 +145,9 @@ impl<S: Scalar> AttentionModel<S> {
         self.behind_blocks(parameters, tower, x)
     }
 
-    /// Returns whether keys and values of earlier words stay the same when a word is added, and the logits are read at
-    /// the last word. If padding words are not counted, a word's position does not follow from the number of words
-    /// before it.
+    /// Returns whether the keys and values of a sentence's words can be kept while it grows. They must not change when
+    /// a word is added, the logits must be read at the last word, and a word's position must be the number of words
+    /// before it, which is not so if padding words are not counted.
     fn keeps(&self) -> bool {
         let Architecture { blocks, pooling, position_rows, .. } = &self.architecture;
         let looks_back = |block: &BlockConfig| block.attends_to_source() || block.attention.mask == Mask::Causal;
@@ -204,7 +204,7 @@ impl<S: Scalar> AttentionModel<S> {
         self.behind_blocks(parameters, Tower::Sentence, x)
     }
 
-    /// Returns the classes that the model never writes.
+    /// Returns the classes of words that the model never writes; empty if its classes are not words.
     pub fn never_written(&self) -> Vec<usize> {
         let Classes::Words(candidates) = &self.classes else { return Vec::new() };
         let is_never = |word: &usize| self.rules.never.contains(word);
@@ -212,7 +212,7 @@ impl<S: Scalar> AttentionModel<S> {
         words.map(|(class, _)| class).collect()
     }
 
-    /// Returns the words of [`Self::go_on`] only.
+    /// Generates words as [`Self::go_on`] does, and returns only the words.
     ///
     /// # Errors
     /// If the sentence cannot be continued.
@@ -229,9 +229,9 @@ impl<S: Scalar> AttentionModel<S> {
         Ok(next.into_iter().map(|next| next.word).collect())
     }
 
-    /// Generates `count` words after `prompt`, one at a time with the same weights, or fewer if a word ends the sentence
-    /// ([`WritingRules`]). Of a sentence that is too long for the model, the end is read. With a
-    /// source the sentence may start empty.
+    /// Generates `count` words after `prompt`, one at a time with the same weights, or fewer if a word ends the
+    /// sentence ([`WritingRules`]). If the sentence is too long for the model, only its end is read. With a source the
+    /// prompt may be empty.
     ///
     /// Keys and values of earlier words are kept while they stay the same: in a model that attends to earlier words
     /// only, until the sentence is too long for it.
@@ -302,7 +302,7 @@ impl<S> Beginning<S> {
 pub(super) struct Reader<'a, S> {
     pub model: &'a AttentionModel<S>,
     pub parameters: &'a Parameters<S>,
-    /// The source behind the encoder.
+    /// Outputs of the source's blocks, which cross-attention reads; `None` without a source.
     memory: Option<Tokens<'a, S>>,
     /// Number of words for which keys and values have room.
     most: usize,
@@ -324,7 +324,8 @@ impl<S: Scalar> Reader<'_, S> {
                 *kept = Some(begun);
                 output
             }
-            // Each word has another position than before, so all is computed again.
+            // The words have other positions than before, or their keys and values may change, so everything is
+            // computed again.
             _ => {
                 let sentence = Sequences::starting_at(0, read.iter().copied());
                 model.outputs(parameters, (source_blocks.len(), blocks), &sentence, memory, &mut |_, _| ())
@@ -342,12 +343,12 @@ pub struct NextWord {
     pub rows: RowsRead,
 }
 
-/// The number of rows of every block from which a word was predicted, one for each word before it.
+/// The numbers of rows, one for each earlier word, from which a word was predicted; the same in every block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowsRead {
     /// Number of rows that were computed for this word; they are the last ones.
     pub computed: usize,
-    /// Number of rows before them, whose keys and values were kept from the word before.
+    /// Number of earlier rows, whose keys and values were kept from a previous word.
     pub kept: usize,
 }
 
@@ -363,12 +364,12 @@ pub struct KeyValueCache<S> {
 }
 
 impl<S: Scalar> KeyValueCache<S> {
-    /// Returns the number of words whose keys and values are kept.
+    /// Returns the number of the sentence's words whose keys and values are kept.
     pub fn words(&self) -> usize {
         self.words
     }
 
-    /// Returns `K` and `V` of a block, (T, H·d_k) and (T, H·d_v).
+    /// Returns `K` and `V` of a block, (T, K·d_k) and (T, K·d_v).
     pub fn keys_and_values(&self, block: usize) -> [&[S]; 2] {
         let attention = &self.blocks[block].attention;
         [attention.key.top_flat(self.words), attention.value.top_flat(self.words)]
@@ -387,7 +388,7 @@ pub fn choose<S: Scalar>(
     choose_except(logits, &[], choice, rng)
 }
 
-/// Chooses as [`choose`] does, but never one of some classes.
+/// Chooses like [`choose`], but none of the classes `never`.
 fn choose_except<S: Scalar>(
     logits: &mut [S],
     never: &[usize],

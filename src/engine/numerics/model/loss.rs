@@ -41,7 +41,7 @@ pub struct DistanceCosts {
 
 /// Values that the forward pass leaves for the backward pass, allocated once for the largest batch.
 pub(super) struct LossCache<S> {
-    /// `E_C` (C, D) of a tied readout whose `E` is trained, and its gradient.
+    /// `E_C` (C, D) of a tied readout whose `E` is trained; otherwise without rows. Its gradient has the same shape.
     readout: Matrix<S>,
     d_readout: Matrix<S>,
     /// Logits, then probabilities, then the gradient of the logits (N, C).
@@ -70,7 +70,7 @@ impl<S: Scalar> LossCache<S> {
         }
     }
 
-    /// Returns `softmax(Z)` of a target, until the backward pass overwrites it.
+    /// Returns `softmax(Z)` of a target; the backward pass overwrites it.
     pub fn probabilities(&self, target: usize) -> &[S] {
         self.logits.row(target)
     }
@@ -241,7 +241,7 @@ fn kept_words(batch: &Batch) -> impl Iterator<Item = Option<usize>> {
     batch.kept.iter().map(|&(_, word)| Some(word))
 }
 
-/// Computes `Σ ‖y − c‖²` over the rows of `y` that have a centre.
+/// Computes `Σ ‖y − c‖²` over the rows of `y` that have a centre `c`, a row of `centres`.
 fn squared_distances<S: Scalar>(y: &[S], centres: &Matrix<S>, of_rows: impl Iterator<Item = Option<usize>>) -> S {
     let mut total = S::zero();
     vectorized!({

@@ -72,7 +72,7 @@ pub struct Architecture {
     /// Number of tokens of the longest sentence.
     pub max_tokens: usize,
     pub positions: Positions,
-    /// Rows of `P` that tokens use, if it is learned.
+    /// Rows of a learned `P` that tokens use.
     pub position_rows: PositionRows,
     /// Number of sentences of a pair that the model distinguishes, the rows of `E_S`.
     pub segments: Option<usize>,
@@ -82,7 +82,7 @@ pub struct Architecture {
     pub final_norm: bool,
     /// Form of these two norms and of the readout's.
     pub norm_form: NormForm,
-    /// Factor of the rows of `E` before anything is added to them.
+    /// Factor by which the rows of `E` are multiplied before anything is added to them.
     pub embedding_scale: Option<f64>,
     /// Parts that the source has of its own.
     pub source: SourceForm,
@@ -98,23 +98,24 @@ pub struct Architecture {
     pub transform_bias: bool,
     /// Whether there is a `b_logits`.
     pub readout_bias: bool,
-    /// Factor of the outputs before the readout; `D^−½` in T5, whose table is both read and tied.
+    /// Factor by which outputs are multiplied before the readout: `D^−½` in T5, where `E` is both the embedding and the
+    /// readout.
     pub logit_scale: Option<f64>,
     /// Bound `c` of the logits, `c tanh(z / c)` (Gemma 2: arXiv 2408.00118, section 2).
     pub logit_cap: Option<f64>,
-    /// Number of the layer of each block, the source's first, counted from 0; `None` if they follow each other. In a
-    /// recording some may be missing.
+    /// Number of the layer of each block, counted from 0, those of the source first; `None` if the layers are complete
+    /// and in order. A recording may lack some.
     pub layers: Option<Arc<[usize]>>,
 }
 
-/// The parts of a model that its source has of its own, beside its blocks.
+/// The parts, apart from blocks, that the source of a model has for itself and does not share with the sentence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SourceForm {
-    /// Whether its learned positions are its own.
+    /// Whether the source has its own learned positions.
     pub positions: bool,
-    /// Whether the norm after its embeddings is its own.
+    /// Whether the source has its own norm after its embeddings.
     pub embedding_norm: bool,
-    /// Whether there is a norm after its blocks.
+    /// Whether there is a norm after the source's blocks.
     pub final_norm: bool,
 }
 
@@ -144,14 +145,15 @@ pub enum Readout {
     Tied,
     /// The tied readout after its own layer: see [`transform`].
     Transformed(Activation),
-    /// Its own weights.
+    /// A linear map with its own weights.
     Linear,
-    /// Its own weights after its own layer.
+    /// A linear map with its own weights, after a layer of the readout's own.
     TransformedLinear(Activation),
 }
 
 impl Readout {
-    /// Returns whether a word is likely if the output is similar to its static vector.
+    /// Returns whether a word's logit is a dot product with its static vector, so that a word is likely if the output
+    /// is similar to it.
     pub fn is_by_static_vectors(self) -> bool {
         matches!(self, Self::Tied | Self::Transformed(_))
     }
@@ -166,8 +168,8 @@ impl Readout {
 }
 
 impl Architecture {
-    /// Returns a model with one block of self-attention with a residual over frozen vectors, and a tied readout at
-    /// every target.
+    /// Returns a model of one block of self-attention with a residual, over frozen vectors, with a tied readout at
+    /// every position.
     pub fn of_attention(attention: AttentionConfig, positions: Positions, max_tokens: usize) -> Self {
         Self {
             width: attention.width,
@@ -241,7 +243,7 @@ impl Architecture {
         })
     }
 
-    /// Returns a block's heads, counted over all blocks.
+    /// Returns the numbers of a block's heads, counted over all blocks; empty if there is no such block.
     pub fn heads_of(&self, block: usize) -> std::ops::Range<usize> {
         let heads = |(_, block): (usize, &BlockConfig)| block.attention.heads;
         let first = self.numbered_blocks().take(block).map(heads).sum();
@@ -260,7 +262,7 @@ impl Architecture {
                 Some(block) if block.attends_to_source() => "cross-attention",
                 Some(_) => "self-attention",
             };
-            // The number tells which layers of the model were recorded, even if it is only one.
+            // The number tells which layer of the model was recorded, so it is shown even if there is only one.
             (kind, *layer, usize::MAX)
         } else if source_blocks.is_empty() {
             ("", block, blocks.len())
@@ -269,7 +271,7 @@ impl Architecture {
         } else {
             let block = block - source_blocks.len();
             let kind = if blocks[block].attends_to_source() { "cross-attention" } else { "self-attention" };
-            // Each layer has two blocks.
+            // Each layer of the decoder has two blocks.
             (kind, block / 2, blocks.len().div_ceil(2))
         };
         let layer = if layers > 1 { format!("layer {}", layer + 1) } else { String::new() };
@@ -313,7 +315,7 @@ impl Architecture {
         self.pooling != Pooling::Mean || is_linear
     }
 
-    /// Returns whether the mean can even be taken of the weights, before the mixes.
+    /// Returns whether even the mean of the weights can be taken, before the mixes are computed.
     fn pools_means_before_tail(&self) -> bool {
         self.pooling == Pooling::Mean && self.pools_before_tail()
     }
@@ -426,7 +428,7 @@ pub struct AttentionModel<S> {
     pub classes: Classes,
     /// Weights of the terms that the loss adds to the cross-entropy.
     costs: DistanceCosts,
-    /// Rules of what it writes.
+    /// Rules about the words that the model writes.
     rules: WritingRules,
     /// `E_C` (C, D) of a tied readout with a frozen `E`; `E` itself if all words are candidates.
     readout: Option<Arc<Table<S>>>,
@@ -438,7 +440,7 @@ pub struct AttentionModel<S> {
 const POSITION_INIT: f64 = 0.5;
 
 impl<S: Scalar> AttentionModel<S> {
-    /// Makes the model.
+    /// Makes the model with no costs of distances and no rules of writing.
     ///
     /// # Panics
     /// If the parts do not fit: widths, sources, labels with a tied readout.
@@ -547,7 +549,8 @@ impl<S: Scalar> AttentionModel<S> {
         if *positions == Positions::None { 0 } else { max_tokens + position_rows.first }
     }
 
-    /// Returns whether the projection of a token is the sum of the projections of its word and its position.
+    /// Returns whether the projection of a token is the sum of the projections of its word and its position, because
+    /// nothing else is added, scaled or normed.
     fn looks_up(&self) -> bool {
         let Architecture { position_rows, segments, embedding_norm, embedding_scale, .. } = &self.architecture;
         let is_plain = segments.is_none() && embedding_scale.is_none() && *position_rows == PositionRows::default();
@@ -628,12 +631,12 @@ impl<S: Scalar> AttentionModel<S> {
         }
     }
 
-    /// Returns `γ` and `β` of the norm after a tower's embeddings, if there is one.
+    /// Returns `γ` and `β` of the norm after a tower's embeddings; `None` if there is no such norm.
     pub(crate) fn embedding_norm<'a>(&self, parameters: &'a Parameters<S>, tower: Tower) -> Option<[&'a [S]; 2]> {
         self.architecture.embedding_norm_of(tower).map(|ids| gain_and_shift(parameters, ids))
     }
 
-    /// Returns `γ` and `β` of the norm after a tower's blocks, if there is one.
+    /// Returns `γ` and `β` of the norm after a tower's blocks; `None` if there is no such norm.
     pub(crate) fn final_norm<'a>(&self, parameters: &'a Parameters<S>, tower: Tower) -> Option<[&'a [S]; 2]> {
         self.architecture.final_norm_of(tower).map(|ids| gain_and_shift(parameters, ids))
     }

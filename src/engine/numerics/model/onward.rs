@@ -30,7 +30,7 @@ impl<S: Scalar> AttentionModel<S> {
         x
     }
 
-    /// Computes the mean row of the table, with the factor of static vectors (D).
+    /// Computes the mean of all static vectors, with their factor (D).
     pub fn mean_static(&self, parameters: &Parameters<S>) -> Vec<S> {
         let table = self.embedding(parameters);
         let mut sum = vec![0.0f64; table.cols()];
@@ -56,7 +56,8 @@ impl<S: Scalar> AttentionModel<S> {
         x
     }
 
-    /// Computes the logits of a sentence's outputs (T, D) that answer at a place, or for the whole sentence (C).
+    /// Computes the logits (C) that a sentence's outputs (T, D) give at a position, or for the whole sentence if the
+    /// model reads all of it.
     pub fn logits_at(&self, parameters: &Parameters<S>, output: &Matrix<S>, place: usize) -> Vec<S> {
         let read = self.read_at(output, place);
         self.logits_of(parameters, &Matrix::from_row_major(1, read.len(), read)).flat().to_vec()
@@ -77,7 +78,7 @@ impl<S: Scalar> AttentionModel<S> {
     }
 }
 
-/// Passes of one sentence through a model without a source, each from some block on.
+/// Passes of one sentence through a model without a source, each started at some block.
 pub struct Onward<'a, S> {
     pub model: &'a AttentionModel<S>,
     pub parameters: &'a Parameters<S>,
@@ -103,7 +104,7 @@ impl<'a, S: Scalar> Onward<'a, S> {
         room_for(&mut self.room, config, (tokens, tokens))
     }
 
-    /// Computes a block's queries, keys, values and mixes from its input (T, D), and leaves them in the room.
+    /// Computes a block's queries, keys, values and mixes from its input (T, D) and leaves them in the block's buffers.
     fn attend(&mut self, block: usize, x: &Matrix<S>) {
         let (config, parameters, sentence) = (self.config(block), self.parameters, self.sentence);
         let learned = Learned { config, parameters, number: block };
@@ -119,7 +120,8 @@ impl<'a, S: Scalar> Onward<'a, S> {
         cache.tail.output().clone()
     }
 
-    /// Computes the outputs of the model (T, D) from the input of a block. `block` may be the number of blocks.
+    /// Computes the outputs of the model (T, D) from the input of block `block`, which may also be the number of
+    /// blocks.
     pub fn from(&mut self, block: usize, mut x: Matrix<S>) -> Matrix<S> {
         for number in block..self.blocks() {
             self.attend(number, &x);
@@ -135,8 +137,8 @@ impl<'a, S: Scalar> Onward<'a, S> {
         self.from(block + 1, output)
     }
 
-    /// Computes the outputs of the model (T, D) from its input, when nobody can read a word: its value is 0 in all heads
-    /// of all blocks.
+    /// Computes the outputs of the model (T, D) from the input of the first block, with the value of a word set to 0 in
+    /// all heads of all blocks.
     pub fn without_value(&mut self, word: usize, mut x: Matrix<S>) -> Matrix<S> {
         for block in 0..self.blocks() {
             self.attend(block, &x);
@@ -146,7 +148,8 @@ impl<'a, S: Scalar> Onward<'a, S> {
         self.model.behind_blocks(self.parameters, Tower::Sentence, x)
     }
 
-    /// Computes a block's output (T, D) without the value of each word in turn, in all heads of this block alone.
+    /// Computes a block's output (T, D) for each word in turn, with the word's value set to 0 in all heads of this
+    /// block only. `done` is called with the word and the output.
     pub fn outputs_without_each_value(&mut self, block: usize, x: &Matrix<S>, mut done: impl FnMut(usize, &Matrix<S>)) {
         self.attend(block, x);
         for word in 0..x.rows() {
@@ -162,7 +165,8 @@ impl<'a, S: Scalar> Onward<'a, S> {
         self.again(block)
     }
 
-    /// Computes a block's mixes (T, H·d_v) from the queries, keys and values in the room.
+    /// Computes a block's mixes (T, H·d_v) from the queries, keys and values in its buffers, which may have been
+    /// changed.
     fn again(&mut self, block: usize) -> Matrix<S> {
         let (config, rows) = (self.config(block), &self.sentence.rows);
         let attention = &mut self.room(block).attention;
@@ -170,8 +174,8 @@ impl<'a, S: Scalar> Onward<'a, S> {
         attention.mix.clone()
     }
 
-    /// Computes a head's mixes (T, d_v) in a block that reads `x`, with its queries, keys or values (T, d) as given. If other
-    /// heads share the keys or values, only this one reads the given ones.
+    /// Computes a head's mixes (T, d_v) in a block with the input `x`, with its queries, keys or values replaced by the
+    /// given ones (T, d). Other heads that share the keys or values are not affected.
     pub fn mix_with(
         &mut self,
         (block, head): (usize, usize),
@@ -185,7 +189,7 @@ impl<'a, S: Scalar> Onward<'a, S> {
         self.again(block).top_columns(rows, &self.config(block).attention.mix_columns(head))
     }
 
-    /// Computes a head's queries, keys or values (T, d) in a block that reads `x`.
+    /// Computes a head's queries, keys or values (T, d) in a block with the input `x`.
     pub fn projected_of(&mut self, (block, head): (usize, usize), x: &Matrix<S>, part: Projected) -> Matrix<S> {
         self.attend(block, x);
         let columns = self.columns(block, head, part);
@@ -210,8 +214,8 @@ impl<'a, S: Scalar> Onward<'a, S> {
         }
     }
 
-    /// Computes the input (T, D) of the block `until` from the mixes of the block `first`, when all heads of later blocks
-    /// mix as they did in a kept pass; and the feed-forward layers too, if `keeps_forward`.
+    /// Computes the input (T, D) of the block `until` from given mixes of the block `first`. The heads of later blocks
+    /// mix as in a kept pass; with `keeps_forward`, the outputs of the feed-forward layers are those of that pass too.
     pub fn along_kept_mixes(
         &mut self,
         kept: &[impl AsRef<BlockActivations<S>>],
@@ -248,8 +252,8 @@ pub fn mixes_of<S: Scalar>(block: &BlockActivations<S>) -> Matrix<S> {
 }
 
 impl<S: Scalar> BlockActivations<S> {
-    /// Computes the output of the feed-forward layer (T, D), behind its own norm if it has one: what it added, or without a
-    /// residual what took the place of all else.
+    /// Computes the output of the feed-forward layer (T, D), after its own norm if it has one. Without a residual this
+    /// is the block's sum itself.
     pub fn forwarded(&self, config: &BlockConfig) -> Matrix<S> {
         let mut forward = self.joined().clone();
         if config.residual {

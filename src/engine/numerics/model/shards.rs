@@ -19,7 +19,7 @@ pub struct Shards<S> {
 struct Shard<S> {
     batch: Batch,
     workspace: StepWorkspace<S>,
-    /// Fraction of all targets.
+    /// Share of the batch's targets that are in this part.
     share: S,
     loss: S,
 }

@@ -30,7 +30,7 @@ pub struct StepWorkspace<S> {
     pub gradient: Parameters<S>,
 }
 
-/// The blocks of one sentence, with their values.
+/// The blocks that one sentence goes through, with their values.
 struct Stack<S> {
     tower: Tower,
     /// `X` (N, D)
@@ -69,7 +69,7 @@ impl<S: Scalar> Stack<S> {
         Self { tower, embedded: matrix(), embedding_norm, blocks, d: matrix(), reads_vectors }
     }
 
-    /// Returns a block's input, its cache, and the gradient.
+    /// Returns a block's input for `n` tokens, its cache, and the gradient.
     fn at(&mut self, block: usize, n: usize) -> (&[S], &mut BlockCache<S>, &mut [S]) {
         let (before, rest) = self.blocks.split_at_mut(block);
         let x = before.last().map_or(&self.embedded, |before| before.tail.output());
@@ -119,7 +119,7 @@ impl StepWorkspace<f32> {
     }
 }
 
-/// Computes the mean loss over the batch's targets, in nats; 0 if there are none.
+/// Computes the mean loss over the batch's targets, in nats; 0 if there are no targets and no kept rows.
 ///
 /// # Panics
 /// If the batch does not fit the model or the workspace.
@@ -164,7 +164,7 @@ pub fn model_forward<S: Scalar>(
             }
             let (mix, x) = (pooled_mix.top_flat(count), pooled.top_flat(count));
             tail_forward(block, mix, x, &mut cache.tail);
-            // From here on, only the outputs that are read.
+            // From here on there are only the rows of the outputs that are read.
             let output = cache.tail.output().top_flat(count);
             let output = normed(model, parameters, Tower::Sentence, output, final_norm);
             pooled.top_flat_mut(count).copy_from_slice(output);
@@ -252,7 +252,8 @@ fn memory<'a, S: Scalar>(
     Some(Tokens::new(memory.top_flat(rows.total()), rows))
 }
 
-/// Returns how the last block's mixes are read: separately if they are already means.
+/// Returns how the last block's mixes are read: one by one if they are already means, otherwise as the model reads its
+/// outputs.
 fn mix_pooling<S: Scalar>(architecture: &Architecture, cache: &BlockCache<S>) -> Pooling {
     if cache.attention.mixes_means { Pooling::Every } else { architecture.pooling }
 }

@@ -3,7 +3,8 @@
 /// The words that begin and end what a model writes, and those that it never writes, whatever its logits are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WritingRules {
-    /// The word before the first one of a sentence that is written from a source. Without one that place is hidden.
+    /// The word before the first one of a sentence that is written from a source. If it is `None`, that place is
+    /// hidden.
     pub start: Option<usize>,
     /// The word that is written first, whatever the source is: a language, for example.
     pub first: Option<usize>,

@@ -30,7 +30,7 @@ impl Method {
     /// Adam with the constants of its paper.
     pub const ADAM: Method = Method::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8 };
 
-    /// Returns the number of vectors of the parameters' shape that the method keeps between steps.
+    /// Returns the number of values for each parameter that the method keeps between steps.
     fn moments(self) -> usize {
         match self {
             Method::Sgd { momentum: 0.0 } => 0,
@@ -120,7 +120,7 @@ impl<S: Scalar> Optimiser<S> {
     }
 }
 
-/// Returns the first and second moment; empty if the method keeps none.
+/// Returns the first and the second moment; empty for one that the method does not keep.
 fn both<S: Scalar>(moments: &mut [Parameters<S>]) -> [&mut [S]; 2] {
     let mut moments = moments.iter_mut().map(Parameters::flat_mut);
     [moments.next().unwrap_or_default(), moments.next().unwrap_or_default()]
@@ -132,8 +132,8 @@ fn apply<S: Scalar>(config: &OptimiserConfig, t: i32, [values, first, second]: [
     assert_eq!(gradient.len(), n, "update: {n} parameters, {} entries of their gradient", gradient.len());
     assert!(moments.iter().all(|&m| m == 0 || m == n), "update: {n} parameters, moments of {moments:?}");
     if t == 1 {
-        // They are zero, but in memory that has never been written. Reading it first would cost two page faults instead
-        // of one, the second of which stops all threads.
+        // The moments are zero, but their memory has never been written. Reading it first would cost two page faults
+        // instead of one, the second of which stops all threads.
         first.fill(S::zero());
         second.fill(S::zero());
     }

@@ -16,7 +16,7 @@ impl Bf16 {
         S::from_single(f32::from_bits(u32::from(self.0) << BF16_SHIFT))
     }
 
-    /// Returns a number's bits in two bytes, and whether they represent the same number.
+    /// Returns the two bytes of a number, and whether they represent exactly this number.
     #[inline(always)]
     pub fn narrowed<S: Scalar>(number: S) -> (u16, bool) {
         // The lower half is cut off; if it is not 0, the number has changed.
@@ -38,8 +38,8 @@ pub const F16_SIZE: u32 = 0x7fff;
 pub const F16_SIGN: u32 = 0x8000;
 
 impl F16 {
-    /// Returns a finite number. Its digits are shifted to those of an `f32`, and its exponent is adjusted by a
-    /// multiplication, which is exact for subnormal numbers too.
+    /// Converts a finite half to a number. Its digits are shifted to those of an `f32`, and its exponent is adjusted by
+    /// a multiplication, which is exact for subnormal numbers too.
     #[inline(always)]
     pub fn number<S: Scalar>(self) -> S {
         let bits = u32::from(self.0);
@@ -47,7 +47,7 @@ impl F16 {
         S::from_single(f32::from_bits(size.to_bits() | ((bits & F16_SIGN) << F16_SIGN_SHIFT)))
     }
 
-    /// Returns a number's bits in two bytes, and whether they represent the same number and it is finite.
+    /// Returns the two bytes of a number, and whether they represent exactly this number and it is finite.
     #[inline(always)]
     pub fn narrowed<S: Scalar>(number: S) -> (u16, bool) {
         let narrowed = Self(f16::from_f32(number.to_single()).to_bits());

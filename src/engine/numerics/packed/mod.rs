@@ -89,7 +89,7 @@ fn rows_of_mut(numbers: &mut [u16]) -> &mut [[u16; PANEL]] {
     numbers.as_chunks_mut().0
 }
 
-/// Writes columns of the same length side by side from `lane` on. Returns false if a number does not fit.
+/// Writes columns of the same length side by side from `lane` on. Returns false if a number does not fit in the type.
 fn write_columns<S: Scalar, W>(
     to: &mut [[W; PANEL]],
     lane: usize,
@@ -243,7 +243,7 @@ impl<S: Scalar> Packed<S> {
         self.all_rows().multiply(x, b, y);
     }
 
-    /// Returns the whole matrix, to multiply by.
+    /// Returns a view of the whole matrix, for products with it.
     pub fn all_rows(&self) -> PackedRows<'_, S> {
         PackedRows { packed: self, first: 0, count: self.rows }
     }
@@ -294,7 +294,7 @@ impl<S: Scalar> PackedRows<'_, S> {
     }
 }
 
-/// A weight matrix (in, out) to multiply by, plain or packed.
+/// A weight matrix (in, out) for products, plain or packed.
 #[derive(Clone, Copy, Debug)]
 pub enum Weights<'a, S> {
     Plain(MatRef<'a, S>),
@@ -316,7 +316,7 @@ impl<'a, S: Scalar> Weights<'a, S> {
         }
     }
 
-    /// Returns a range of rows.
+    /// Returns `count` rows from `first` on.
     ///
     /// # Panics
     /// If there are fewer.

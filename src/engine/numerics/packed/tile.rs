@@ -13,21 +13,21 @@ use crate::numerics::Scalar;
 use crate::numerics::numbers::{Numbers, PANEL, Product};
 use crate::numerics::simd::{LANES, Lane};
 
-/// Number of rows of a panel that all tiles are multiplied by before the next rows: they stay in the first-level cache
+/// Number of a panel's rows by which all tiles are multiplied before the next rows. They stay in the first-level cache
 /// beside the tile.
 const DEPTH: usize = 192;
 
-/// The part of a panel that a tile is multiplied by.
+/// The part of a panel by which a tile is multiplied.
 #[derive(Clone, Copy)]
 struct Part<'a, N> {
     /// Rows of the panel.
     rows: &'a [[N; PANEL]],
-    /// The column of `X` that belongs to the first of these rows.
+    /// The column of `X` by which the first of these rows is multiplied.
     first: usize,
     /// The first column that is computed.
     column: usize,
-    /// The numbers that are prefetched meanwhile, `step` bytes with each row: the rows that follow are shared out among
-    /// the tiles. The processor's own prefetching ends at each page of memory.
+    /// Address of the numbers to prefetch meanwhile, `step` bytes for each row. Each tile prefetches a share of the
+    /// rows that follow, because the processor's own prefetching ends at each page of memory.
     ahead: *const N,
     step: usize,
 }
@@ -50,7 +50,7 @@ trait Registers<S>: Copy {
     fn load_f16(self, row: &[u16; PANEL], column: usize) -> Self::Register;
     fn store(self, x: Self::Register, row: &mut [S; PANEL], column: usize);
     fn mul_add(self, a: Self::Register, b: Self::Register, c: Self::Register) -> Self::Register;
-    /// Prefetches the numbers of a panel's row that are read soon, if the processor can. The address may lie behind the
+    /// Prefetches the numbers of a panel's row that are read soon, if the processor can. The address may lie beyond the
     /// last panel.
     #[inline(always)]
     fn fetch<N>(self, _: *const N) {}
@@ -95,7 +95,7 @@ impl<S: Scalar> Kind<S> for F16Numbers {
     }
 }
 
-/// Adds `X W` of a tile of `R` rows, where `W` is `C` registers of a panel's columns.
+/// Adds the product of a tile of `R` rows of `X` and `C` registers of a panel's columns to `to`.
 #[inline(always)]
 fn sums<S: Scalar, V: Registers<S>, K: Kind<S>, const R: usize, const C: usize>(
     simd: V,
@@ -103,7 +103,7 @@ fn sums<S: Scalar, V: Registers<S>, K: Kind<S>, const R: usize, const C: usize>(
     Part { rows, first, column, mut ahead, step }: Part<'_, K::Number>,
     to: &mut [[S; PANEL]],
 ) {
-    // Arrays of known lengths: otherwise the sums are in memory and not in registers.
+    // With arrays of known lengths, the sums stay in registers and not in memory.
     let to = to.first_chunk_mut::<R>().expect("a row of sums for each of X");
     let mut sums: [[V::Register; C]; R] = std::array::from_fn(
         #[inline(always)]
@@ -114,7 +114,7 @@ fn sums<S: Scalar, V: Registers<S>, K: Kind<S>, const R: usize, const C: usize>(
             )
         },
     );
-    // Slices of one length, so that no index needs a check.
+    // The slices have one length, so that no index needs a check.
     let x: [&[S]; R] = std::array::from_fn(
         #[inline(always)]
         |row| &x[row][first..][..rows.len()],

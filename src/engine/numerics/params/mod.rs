@@ -22,7 +22,7 @@ pub struct TensorSpec {
     pub id: TensorId,
     pub rows: usize,
     pub cols: usize,
-    /// Index of its first entry among those of all tensors.
+    /// Index of the tensor's first entry in the sequence of the entries of all tensors.
     first: usize,
     storage: Storage,
 }
@@ -31,7 +31,7 @@ pub struct TensorSpec {
 enum Storage {
     /// Index of the first entry in the flat vector.
     Flat(usize),
-    /// Index among the packed tensors.
+    /// Index in the list of packed tensors.
     Packed(usize),
 }
 
@@ -41,7 +41,8 @@ impl TensorSpec {
         self.rows * self.cols
     }
 
-    /// Returns the indices of the entries among those of all tensors: see [`Parameters::index`].
+    /// Returns the indices of the tensor's entries in the sequence of the entries of all tensors: see
+    /// [`Parameters::index`].
     pub fn indices(&self) -> Range<usize> {
         self.first..self.first + self.entries()
     }
@@ -50,7 +51,7 @@ impl TensorSpec {
         matches!(self.storage, Storage::Packed(_))
     }
 
-    /// Returns the range of the flat vector.
+    /// Returns the range of the tensor's entries in the flat vector.
     ///
     /// # Panics
     /// If it is packed.
@@ -88,7 +89,7 @@ impl<C, S> Clone for Learned<'_, C, S> {
 impl<C, S> Copy for Learned<'_, C, S> {}
 
 impl<'a, C, S: Scalar> Learned<'a, C, S> {
-    /// Returns a part of the layer or block, with the part's own configuration.
+    /// Returns a part of the layer or block: the same tensors with the part's own configuration.
     pub fn part<D>(self, config: &'a D) -> Learned<'a, D, S> {
         let Self { parameters, number, .. } = self;
         Learned { config, parameters, number }
@@ -147,7 +148,7 @@ impl<S: Scalar> Parameters<S> {
         Self::zeros(&trained.map(|spec| (spec.id, spec.rows, spec.cols)).collect::<Vec<_>>())
     }
 
-    /// Returns the number of entries in all tensors together.
+    /// Returns the number of entries of all tensors together, packed ones included.
     pub fn len(&self) -> usize {
         self.layout.last().map_or(0, |last| last.indices().end)
     }
@@ -303,7 +304,7 @@ impl<S: Scalar> Parameters<S> {
         MatRef::from_row_major_slice(&self.values[spec.range()], spec.rows, spec.cols)
     }
 
-    /// Returns a tensor, plain or packed, to multiply by.
+    /// Returns a tensor, plain or packed, for products.
     ///
     /// # Panics
     /// If the model does not have it.
@@ -489,7 +490,7 @@ impl<S: Scalar> Parameters<S> {
         Self { layout: self.layout.clone(), values, packed: packed.collect() }
     }
 
-    /// Returns the size in bytes of all numbers except packed tensors that others share.
+    /// Returns the size in bytes of all numbers, without packed tensors that `others` shares.
     pub fn bytes_beside(&self, others: &Self) -> usize {
         self.beside(others).map(|(spec, _)| self.bytes_of(spec)).sum()
     }
@@ -506,12 +507,13 @@ impl<S: Scalar> Parameters<S> {
         }
     }
 
-    /// Returns the tensors paired with those of other parameters, without the packed ones that both share.
+    /// Returns each tensor with its counterpart in other parameters of the same shapes, without packed ones that both
+    /// share.
     fn beside<'a>(&'a self, others: &'a Self) -> impl Iterator<Item = (&'a TensorSpec, &'a TensorSpec)> {
         self.layout.iter().zip(others.specs()).filter(|(own, other)| !self.shares(own, others, other))
     }
 
-    /// Returns whether both have the same packed tensor.
+    /// Returns whether both parameters hold one and the same packed tensor.
     fn shares(&self, spec: &TensorSpec, others: &Self, other: &TensorSpec) -> bool {
         match (spec.storage, other.storage) {
             (Storage::Packed(own), Storage::Packed(at)) => Arc::ptr_eq(&self.packed[own], &others.packed[at]),

@@ -29,7 +29,7 @@ macro_rules! tensors {
                 }
             }
 
-            /// Returns the kind of initial values.
+            /// Returns the way in which the tensor is initialised.
             pub fn start(self) -> Start {
                 match self {
                     $(Self::$name => Start::$start,)*
@@ -212,8 +212,8 @@ impl TensorName {
         !matches!(self.layer(), Layer::Input | Layer::Readout)
     }
 
-    /// Returns whether vectors are multiplied by the tensor, which is where the work is: all matrices except embedding
-    /// tables.
+    /// Returns whether vectors are multiplied by the tensor: true for all matrices except embedding tables, and so
+    /// where most of the work is.
     pub fn multiplies(self) -> bool {
         self.start() == Start::Glorot
     }
@@ -231,7 +231,7 @@ impl TensorName {
     }
 }
 
-/// One tensor of a model: its name, and the block it belongs to.
+/// The identity of one tensor of a model: its name, and the block it belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct TensorId {
     /// Number of the block, from 0; 0 for the tensors of the whole model.

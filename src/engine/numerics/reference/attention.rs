@@ -65,7 +65,7 @@ pub struct Attention<S> {
     pub mix: Matrix<S>,
 }
 
-/// Returns `c √d_k`, or `c` in a layer that does not scale its scores; and `τ`.
+/// Returns two divisors: `c √d_k`, or `c` if the layer does not scale its scores, and `τ`.
 fn divisor_and_temperature<S: Scalar>(config: &AttentionConfig) -> (S, S) {
     let root = if config.scale { (config.key_width as f64).sqrt() } else { 1.0 };
     (S::from_f64(config.score_divisor * root), S::from_f64(config.temperature))

@@ -22,7 +22,7 @@ use crate::numerics::params::{Parameters, TensorId, TensorName};
 pub struct Steps<S> {
     /// Input of the queries: `X`, normed if the norm comes first.
     pub queries: Matrix<S>,
-    /// Input of keys and values: the same, or the other sentence.
+    /// Input of keys and values: that of the queries, or the other sentence.
     pub keys: Matrix<S>,
     /// `Attention`, before its own norm.
     pub branch: Matrix<S>,
@@ -40,7 +40,7 @@ pub struct Steps<S> {
     pub output: Matrix<S>,
 }
 
-/// Returns the tensors and the form of a norm of a block.
+/// Returns the ids of a norm's `γ` and `β` in a block, and the norm's form.
 fn ids(config: &BlockConfig, block: usize, pair: [TensorName; 2]) -> ([TensorId; 2], NormForm) {
     (TensorId::pair(pair, block), config.norm_form)
 }

@@ -32,8 +32,9 @@ fn embedding<S: Scalar>(model: &AttentionModel<S>, parameters: &Parameters<S>) -
     tensor(parameters, TensorName::Embedding).unwrap_or_else(|| model.embedding.widened().into_owned())
 }
 
-/// Returns `P[t]` (Vaswani et al. 2017, section 3.5): `P[t, 2i] = sin(t / 10000^(2i/D))`, `P[t, 2i + 1]` the cosine of
-/// the same; in halves, the cosine is `P[t, ⌈D/2⌉ + i]`. Or a learned row, of the source's own table where it has one.
+/// Returns the position vector `P[t]`: a row of a learned table, which may be the source's own, or waves (Vaswani et
+/// al. 2017, section 3.5): `P[t, 2i] = sin(t / 10000^(2i/D))`, and `P[t, 2i + 1]` the cosine of the same; in halves,
+/// the cosine is `P[t, ⌈D/2⌉ + i]`. Zeros without positions.
 fn position<S: Scalar>(model: &AttentionModel<S>, parameters: &Parameters<S>, tower: Tower, t: usize) -> Vec<S> {
     const BASE: f64 = 10_000.0;
     let width = model.architecture.width;
@@ -189,7 +190,7 @@ fn through_backward<S: Scalar>(
     d
 }
 
-/// Vectors before and after each block, of a sentence and its source, each with the sum of its embeddings.
+/// The vectors of a sentence and of its source before and after each block, and the sum of the embeddings of each.
 struct LayerVectors<S> {
     source: Vec<Matrix<S>>,
     source_sum: Matrix<S>,
@@ -199,8 +200,8 @@ struct LayerVectors<S> {
     input_sum: Matrix<S>,
 }
 
-/// Computes the vectors of one sentence: the source goes through its blocks, then the sentence, which may attend to the
-/// source's last vectors, or to those behind a norm.
+/// Computes the vectors of one sentence. The source goes through its blocks first; then the sentence, which may attend
+/// to the source's last vectors, normed if there is a norm after its blocks.
 fn way<S: Scalar>(
     model: &AttentionModel<S>,
     parameters: &Parameters<S>,
@@ -240,8 +241,8 @@ fn readout<S: Scalar>(model: &AttentionModel<S>, parameters: &Parameters<S>) -> 
     }
 }
 
-/// Returns the vector that logits are computed from. If the readout has its own layer, this is `norm(φ(y W_T + b_T))`,
-/// and the steps before the norm are returned too.
+/// Returns the vector from which logits are computed. If the readout has its own layer, this is `norm(φ(y W_T + b_T))`,
+/// and the values before and after `φ` are returned too.
 fn transformed<S: Scalar>(
     model: &AttentionModel<S>,
     parameters: &Parameters<S>,
@@ -276,7 +277,7 @@ fn squared_distance<S: Scalar>(a: &[S], b: &[S]) -> S {
     a.iter().zip(b).map(|(&a, &b)| (a - b) * (a - b)).sum()
 }
 
-/// Returns the rows of a batch that a target reads, each with its share.
+/// Returns the rows of a batch that are read for a target, each with its share in their mean.
 fn read_by(pooling: Pooling, batch: &Batch, target: usize) -> Vec<(usize, f64)> {
     match pooling {
         Pooling::Every => vec![(target, 1.0)],

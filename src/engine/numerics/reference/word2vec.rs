@@ -139,15 +139,15 @@ pub struct Training<'a, S> {
 /// A window as it was drawn in training.
 #[derive(Debug)]
 pub struct DrawnWindow {
-    /// Number of words of its sentence that subsampling kept.
+    /// Number of words of the window's sentence that subsampling kept.
     pub sentence_length: usize,
-    /// Index of its middle among them.
+    /// Index of the window's middle in these words.
     pub middle: usize,
-    /// Word in the middle.
+    /// Word in the middle of the window.
     pub word: usize,
-    /// Number of words on each side.
+    /// Largest distance from the middle on each side.
     pub reach: usize,
-    /// Noise words of each of its examples, including draws of the word itself, which are dropped afterwards.
+    /// Noise words of each example of the window. Draws of the example's near word are included; training drops them.
     pub noise: Vec<Vec<usize>>,
     /// `η`
     pub rate: f64,
@@ -244,7 +244,7 @@ impl<'a, S: Scalar> Training<'a, S> {
 /// An alias table (Walker 1977; Vose 1991) for drawing words in proportion to `count^0.75` (Mikolov et al. 2013, arXiv
 /// 1310.4546, section 2.2). It has a column for each word, all equally likely, divided between the word and one other.
 struct Noise {
-    /// Word of each column, from frequent to rare.
+    /// Word of each column, most frequent first.
     words: Vec<usize>,
     /// Share of the column that belongs to its own word.
     own: Vec<f64>,

@@ -45,7 +45,7 @@ pub trait Simd<S: Scalar>: Copy {
     /// Transposes: entry `i` of row `j` becomes entry `j` of row `i`.
     fn transpose(self, rows: [Self::Vector; LANES]) -> [Self::Vector; LANES];
 
-    /// Returns the sum of each row; entry `i` is that of row `i`.
+    /// Returns the sums of eight rows; entry `i` is that of row `i`.
     #[inline(always)]
     fn sums(self, rows: [Self::Vector; LANES]) -> Self::Vector {
         let [a, b, c, d, e, f, g, h] = self.transpose(rows);

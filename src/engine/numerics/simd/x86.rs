@@ -10,7 +10,7 @@ use crate::numerics::exp::parts::*;
 /// Number of entries of a cache line, which is fetched as a whole.
 const CACHE_LINE: usize = 64 / size_of::<f32>();
 
-/// Runs work compiled for these processors.
+/// Runs work compiled for processors with AVX2 and FMA.
 pub fn run<W: Work<f32>>(simd: V3, work: W) -> W::Output {
     struct Run<W>(V3, W);
     impl<W: Work<f32>> NullaryFnOnce for Run<W> {

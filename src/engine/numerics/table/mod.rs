@@ -65,7 +65,7 @@ impl<S: Scalar> Table<S> {
         }
     }
 
-    /// Returns a row, widened.
+    /// Returns a row in the type of the arithmetic; two-byte numbers are copied.
     ///
     /// # Panics
     /// If there is no such row.
@@ -81,7 +81,7 @@ impl<S: Scalar> Table<S> {
         self.view().gathered(rows)
     }
 
-    /// Returns all rows, widened, a part at a time.
+    /// Returns all rows in the type of the arithmetic, a part of the table at a time.
     pub fn parts(&self) -> impl Iterator<Item = Matrix<S>> {
         (0..self.rows).step_by(AT_A_TIME).map(|first| self.part(first))
     }
@@ -152,7 +152,7 @@ impl<S: Scalar> Table<S> {
         }
     }
 
-    /// Borrows the table.
+    /// Returns a view of the whole table.
     #[inline(always)]
     pub fn view(&self) -> TableRef<'_, S> {
         TableRef { rows: self.rows, cols: self.cols, numbers: self.numbers.as_ref().map(Matrix::flat, Vec::as_slice) }
@@ -193,7 +193,7 @@ impl<S: Scalar> From<Matrix<S>> for Table<S> {
 }
 
 impl<'a, S: Scalar> TableRef<'a, S> {
-    /// Borrows rows of the given width.
+    /// Returns a view of numbers as rows of the given width.
     #[inline(always)]
     pub fn of_rows(numbers: &'a [S], cols: usize) -> Self {
         Self { rows: numbers.len() / cols.max(1), cols, numbers: Numbers::Whole(numbers) }
@@ -209,7 +209,7 @@ impl<'a, S: Scalar> TableRef<'a, S> {
         self.cols
     }
 
-    /// Returns a row, widened.
+    /// Returns a row in the type of the arithmetic; two-byte numbers are copied.
     ///
     /// # Panics
     /// If there is no such row.

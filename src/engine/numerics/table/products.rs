@@ -20,7 +20,7 @@ const ROWS_MAX: usize = 4;
 /// Number of rows from the first one in use to the first one that is prefetched.
 const AHEAD: usize = 6;
 
-/// Number of multiplications for which another thread is worth starting, which take some milliseconds.
+/// Number of multiplications from which another thread is worth starting; they take some milliseconds.
 const WORK_OF_THREAD: usize = 100_000_000;
 /// Largest number of threads; more would only wait for memory.
 const THREADS_MAX: usize = 4;
@@ -55,7 +55,7 @@ fn multiply_on<S: Scalar>(threads: usize, x: &Matrix<S>, table: TableRef<'_, S>,
     z
 }
 
-/// Products with a range of the table's rows.
+/// The products of all rows of `X` with a range of the table's rows.
 struct Products<'a, S> {
     x: &'a Matrix<S>,
     table: TableRef<'a, S>,
@@ -84,7 +84,7 @@ impl<S: Scalar> Work<S> for Products<'_, S> {
 }
 
 impl<S: Scalar> Products<'_, S> {
-    /// Multiplies in tiles of `R` rows of `X` by `C` of the table.
+    /// Computes the products in tiles of `R` rows of `X` and `C` rows of the table.
     #[inline(always)]
     fn tiles<V: Simd<S>, const R: usize, const C: usize>(self, simd: V) {
         let Self { x, table, b, first, end, mut z } = self;
@@ -92,7 +92,7 @@ impl<S: Scalar> Products<'_, S> {
         let mut widened = table.room_for(C);
         for begin in (first..end).step_by(C) {
             let rows = table.stretch::<C>(begin, end, &mut widened);
-            // A part with each tile, because many requests at a time would delay the rows in use.
+            // Each tile prefetches a part, because many requests at a time would delay the rows in use.
             let soon = table.flat_rows((begin + AHEAD).min(end)..(begin + AHEAD + C).min(end));
             let mut soon = soon.chunks(soon.len().div_ceil(tiles).max(1));
             for (row, z) in (0..).step_by(R).zip(z.chunks_mut(R)) {
@@ -174,7 +174,7 @@ impl<'t, S: Scalar> TableRef<'t, S> {
     }
 }
 
-/// Computes `x_r · e_c` of some rows.
+/// Computes the dot products `x_r · e_c` of `R` rows of `X` with `C` rows of the table.
 #[inline(always)]
 fn multiply<S: Scalar, V: Simd<S>, const R: usize, const C: usize>(
     simd: V,

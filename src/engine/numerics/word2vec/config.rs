@@ -15,7 +15,8 @@ pub struct Word2VecConfig {
     pub epochs: usize,
     /// Learning rate at the start; it falls linearly to [`LEARNING_RATE_FLOOR`] of it.
     pub learning_rate: f64,
-    /// `t`: words with a larger share of the corpus are left out at random. `None` keeps all.
+    /// `t`: words whose share of the corpus is larger are left out at random, more often the larger it is. `None` keeps
+    /// all words.
     pub subsample: Option<f64>,
 }
 
@@ -51,7 +52,7 @@ impl Word2VecConfig {
         let scores = match self.architecture {
             WordPrediction::SkipGram { share_negatives: false } => contexts * (1 + self.negatives),
             WordPrediction::SkipGram { share_negatives: true } => contexts + self.negatives,
-            // The mean and its gradient take about as long as a score for each context.
+            // The mean and its gradient take about as long as one score for each context.
             WordPrediction::Cbow => contexts + 1 + self.negatives,
         };
         tokens as f64 * scores as f64 * (self.dim + SCORE_OVERHEAD) as f64

@@ -70,9 +70,9 @@ pub struct Noise {
 
 #[derive(Clone, Copy, Debug)]
 struct Column {
-    /// Number of the column's 2³² parts that belong to its own word.
+    /// Number of the column's 2³² parts that belong to the word of the column itself.
     own: u32,
-    /// Word that has the other parts.
+    /// Word to which the other parts belong.
     other: u32,
 }
 
@@ -89,7 +89,7 @@ impl Noise {
         let powers: Vec<f64> = counts.iter().map(|&count| (count as f64).powf(NOISE_POWER)).collect();
         let total: f64 = powers.iter().sum();
         let mean = if total > 0.0 { total / counts.len() as f64 } else { 1.0 };
-        // The share that is not yet assigned of each word, in columns.
+        // The share of each word that is not yet assigned, in columns.
         let mut left: Vec<f64> = powers.iter().map(|power| if total > 0.0 { power / mean } else { 1.0 }).collect();
         // A column belongs to its own word unless it is divided below.
         let mut columns: Vec<Column> =

@@ -21,7 +21,7 @@ pub fn objective_forward<S: Lanes>(inputs: usize, h: &PaddedRows<S>, contexts: &
     (0..inputs).flat_map(|i| (0..targets.len()).map(move |t| term(i, t))).sum()
 }
 
-/// Buffers of a step, apart from the tables.
+/// Buffers that a step needs in addition to the tables.
 #[derive(Debug)]
 pub struct Buffers<S> {
     /// `H`, which the caller fills in.
@@ -89,7 +89,7 @@ pub fn target_backward<S: Lanes>(score: S, near: bool) -> S {
     S::sigmoid(score) - if near { S::one() } else { S::zero() }
 }
 
-/// Computation of `S = H Uᵀ` over a panel, added to that of the panels before.
+/// A computation of `S = H Uᵀ` over a panel, added to the result of the panels before.
 struct Scores<'a, A, V, S> {
     simd: A,
     vectors: usize,
@@ -138,7 +138,7 @@ impl<A: Simd, S: Lanes> PanelWork for Scores<'_, A, S::Vector<A>, S> {
     }
 }
 
-/// Computation of `step_H = G U` and `U += Gᵀ H` over a panel, with `G = −η d_S`.
+/// A computation of `step_H = G U` and `U += Gᵀ H` over a panel, with `G = −η d_S`.
 struct Descent<'a, A, V, S> {
     simd: A,
     vectors: usize,
@@ -181,7 +181,7 @@ impl<A: Simd, S: Lanes> PanelWork for Descent<'_, A, S::Vector<A>, S> {
     }
 }
 
-/// Computation of `h += G U` and `U += Gᵀ h` over a panel, for one input.
+/// A computation of `h += G U` and `U += Gᵀ h` over a panel, for one input.
 struct PairDescent<'a, A, V, S> {
     simd: A,
     h: &'a mut [V],

@@ -18,11 +18,11 @@ pub struct Tables<S> {
 /// The words of one step, as rows of the tables.
 #[derive(Clone, Copy, Debug)]
 pub struct WordStep<'a> {
-    /// Input words.
+    /// Rows of the input words.
     pub inputs: &'a [usize],
     /// Whether the mean of the inputs is the only input vector, `h = 1/m Σ_i v_i`, as in CBOW; otherwise `h_i = v_i`.
     pub mean: bool,
-    /// The near word, then the noise words.
+    /// Row of the near word, then those of the noise words.
     pub targets: &'a [usize],
 }
 

@@ -19,9 +19,9 @@ pub struct WordWorker<S> {
     buffers: Buffers<S>,
     /// Rows of the sentence's words.
     sentence: Vec<usize>,
-    /// Rows of a window's words, without the middle.
+    /// Rows of a window's words, without the word in the middle.
     window: Vec<usize>,
-    /// Near word, then noise.
+    /// Row of the near word, then those of the noise.
     targets: Vec<usize>,
     /// Noise of the next [`AHEAD`] examples, drawn early enough for its rows to be prefetched.
     noise: Vec<usize>,

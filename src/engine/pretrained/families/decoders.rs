@@ -32,7 +32,7 @@ struct Decoder {
     turn: RotaryKeys,
 }
 
-/// Whether a norm of queries and keys is of each head separately, or over all.
+/// Whether each head's queries and keys are normed separately, and not those of all heads together.
 type PerHead = bool;
 
 /// The projections of attention that have biases.
@@ -288,7 +288,7 @@ fn scores_over(fields: Fields<'_>, model: &mut Architecture) -> Result<(), Refus
     Ok(())
 }
 
-/// Returns a bound of scores or logits; null means none.
+/// Returns a bound of scores or logits. A null in the config means that there is none.
 fn cap(fields: Fields<'_>, key: &str, default: Option<f64>) -> Result<Option<f64>, Refusal> {
     match fields.find::<f64>(&[key])? {
         None => Ok(default),

@@ -78,7 +78,7 @@ pub enum Family {
     Marian,
 }
 
-/// The entry of a family.
+/// The entry of a family in [`FAMILIES`].
 pub(super) struct FamilyEntry {
     family: Family,
     /// Name in the field `model_type`.
@@ -94,7 +94,7 @@ pub(super) struct FamilyEntry {
     names: TensorNames,
 }
 
-/// The keys of these sizes, except the vocabulary, whose key is the same in all families.
+/// The keys of the sizes in [`Sizes`], except the vocabulary, whose key is the same in all families.
 #[derive(Clone, Copy)]
 pub(super) struct Keys {
     pub width: &'static str,
@@ -102,7 +102,7 @@ pub(super) struct Keys {
     pub heads: &'static str,
     pub hidden: &'static str,
     pub positions: &'static str,
-    /// Other names of these keys, which take precedence.
+    /// Other names of some keys, which take precedence if a config has them.
     others: &'static [(&'static str, &'static str)],
     /// Whether each position has a learned vector. Otherwise a sentence may be of any length, up to the longest that
     /// attune reads.
@@ -160,7 +160,7 @@ const NOMIC_KEYS: Keys = Keys {
     ..GPTJ_KEYS
 };
 const OPT_KEYS: Keys = Keys { hidden: "ffn_dim", ..BERT_KEYS };
-/// Keys of the first of two towers.
+/// Keys of the first of two towers, the encoder.
 const BART_KEYS: Keys = Keys {
     width: "d_model",
     layers: "encoder_layers",
@@ -287,7 +287,8 @@ impl Family {
         &self.entry().names
     }
 
-    /// Returns the family's name for a tensor of the engine, in a model with so many blocks of the source.
+    /// Returns the family's name for a tensor of the engine, in a model whose source has `sources` blocks; `None` if it
+    /// has none.
     pub(super) fn written(self, id: TensorId, sources: usize) -> Option<String> {
         let (row, end) = self.names().row(id, sources)?;
         let (_, layer) = Stack::of(id.block, sources);
@@ -430,7 +431,7 @@ impl Keys {
         })
     }
 
-    /// Returns the key that a config uses for a size.
+    /// Returns the key that a config uses for a size: the other name of `own` if the config has it, otherwise `own`.
     fn key(self, fields: Fields<'_>, own: &'static str) -> Result<&'static str, Refusal> {
         match self.others.iter().find(|(key, _)| *key == own) {
             Some((_, other)) if fields.has(&[other])? => Ok(other),
@@ -450,7 +451,8 @@ impl Sizes {
         Err(Refusal::new(found, "a width that the heads divide evenly", CHECK))
     }
 
-    /// Returns a model of such blocks, with no norms outside them and the word table as readout.
+    /// Returns a model in which every layer is this block, with no norms outside the blocks and the word table as
+    /// readout.
     fn model(&self, block: BlockConfig) -> Architecture {
         Architecture {
             max_tokens: self.positions,

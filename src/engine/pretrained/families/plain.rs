@@ -147,7 +147,7 @@ pub(super) fn electra(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture,
 pub(super) fn mpnet(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
     const PAD: usize = 1;
     const BUCKETS: usize = 32;
-    /// The family has no key for it.
+    /// Longest distance, for which the family has no key.
     const MOST: usize = 128;
     let buckets = distance_buckets(fields, BUCKETS, Some(MOST))?;
     let position_rows = PositionRows { first: PAD + 1, filler: Some(PAD) };

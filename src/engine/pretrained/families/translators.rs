@@ -13,13 +13,14 @@ use crate::numerics::model::{Architecture, Readout, SourceForm};
 use crate::numerics::norm::NormForm;
 use crate::numerics::positions::{PositionRows, Positions};
 
-/// Refuses models of one tower and of two vocabularies.
+/// Refuses models of an encoder alone or of a decoder alone.
 fn check_towers(fields: Fields<'_>) -> Result<(), Refusal> {
     fields.must_be("is_encoder_decoder", true, "a model of an encoder alone")?;
     fields.must_be("is_decoder", false, "a model of a decoder alone")
 }
 
-/// Puts two towers together, of layers of one form each.
+/// Puts two towers together. All layers of a tower have the same form; each layer of the decoder becomes a block of
+/// self-attention and one of cross-attention.
 fn of_towers(
     sizes: &Sizes,
     (source, layers): (BlockConfig, usize),
@@ -54,7 +55,7 @@ fn t5_with(fields: Fields<'_>, sizes: &Sizes, forward: &str) -> Result<Architect
     /// Default width of a head, whatever the width of the layers is.
     const HEAD: usize = 64;
     const BUCKETS: usize = 32;
-    /// Length of the longest sentence that the table of distances is spread out for. The family itself has none.
+    /// Length of the longest sentence, for which the table of distances is laid out. The family itself has no limit.
     const TOKENS: usize = 512;
     check_towers(fields)?;
     let width = fields.size("d_kv", HEAD, "the width of a head", WIDTH_MAX)?;
@@ -93,7 +94,7 @@ fn t5_forward(fields: Fields<'_>, default: &str) -> Result<(Activation, bool), R
     let form = fields.or(KEY, default.to_owned())?;
     let (is_gated, name) = form.strip_prefix("gated-").map_or((false, &*form), |name| (true, name));
     let named = match (is_gated, name) {
-        // Only with a gate.
+        // With a gate, the name means the tanh form.
         (true, "gelu") => Activation::GeluTanh,
         (_, "relu") => Activation::Relu,
         (_, "gelu") => Activation::Gelu,
@@ -101,11 +102,11 @@ fn t5_forward(fields: Fields<'_>, default: &str) -> Result<(Activation, bool), R
         (_, "silu" | "swish") => Activation::Silu,
         _ => return Err(no_such(&form, KEY, "relu, gated-gelu, gated-silu or gated-relu")),
     };
-    // Where they are given, these two count.
+    // If the config has these two fields, they take precedence.
     Ok((activation(fields, "dense_act_fn", named)?, fields.or("is_gated_act", is_gated)?))
 }
 
-/// The settings of BART's family that its members have in different ways.
+/// The settings in which the members of BART's family differ.
 struct BartForm {
     norm: Norm,
     positions: Positions,
@@ -113,8 +114,8 @@ struct BartForm {
     final_norms: bool,
 }
 
-/// Returns BART: norms behind each sum, and positions and norms behind the embeddings of each tower's own (Lewis et al.
-/// 2020, arXiv 1910.13461).
+/// Returns BART: norms after each sum; each tower has its own positions and its own norm after the embeddings (Lewis et
+/// al. 2020, arXiv 1910.13461).
 pub(super) fn bart(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
     fields.must_be("normalize_before", false, NORMS_FIRST)?;
     fields.must_be("add_final_layer_norm", false, NORMS_BEHIND)?;
@@ -124,7 +125,7 @@ pub(super) fn bart(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Re
     with_two_towers(fields, sizes, &form)
 }
 
-/// Returns mBART: BART with norms before each part and behind each tower (Liu et al. 2020, arXiv 2001.08210).
+/// Returns mBART: BART with norms before each part and after each tower (Liu et al. 2020, arXiv 2001.08210).
 pub(super) fn mbart(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
     fields.must_be("normalize_before", true, "norms behind each sum")?;
     fields.must_be("add_final_layer_norm", true, "no norms behind the towers")?;
@@ -134,7 +135,7 @@ pub(super) fn mbart(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, R
     with_two_towers(fields, sizes, &form)
 }
 
-/// Returns Marian: BART with waves in place of learned positions, and no norms but those behind the sums
+/// Returns Marian: BART with waves in place of learned positions, and no norms except those after the sums
 /// (Junczys-Dowmunt et al. 2018, arXiv 1804.00344).
 pub(super) fn marian(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
     fields.must_be("share_encoder_decoder_embeddings", true, "a table of words for each side")?;

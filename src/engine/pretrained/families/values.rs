@@ -26,7 +26,7 @@ pub(in crate::pretrained) struct Sizes {
     pub vocabulary: usize,
 }
 
-/// Advice where a form is none of those that the engine computes.
+/// Advice if a config asks for a form that the engine does not compute.
 pub(super) const FORM: &str = "attune does not compute this form";
 
 /// Reason for refusing a norm between the table and the projection to the layers' width. The projection cannot be
@@ -96,7 +96,7 @@ pub(super) fn linear(fields: Fields<'_>, is_tied_else: bool) -> Result<Readout, 
     Ok(if is_tied(fields, is_tied_else)? { Readout::Tied } else { Readout::Linear })
 }
 
-/// Returns such a readout after a layer of its own.
+/// Returns a readout, tied to the word table or with its own weights, after a layer of its own.
 pub(super) fn transformed(fields: Fields<'_>, activation: Activation) -> Result<Readout, Refusal> {
     let of = if is_tied(fields, true)? { Readout::Transformed } else { Readout::TransformedLinear };
     Ok(of(activation))
@@ -127,12 +127,12 @@ pub(super) fn kinds_of(list: &[String], key: &str, names: [&str; 2], sizes: &Siz
     list.iter().map(kind).collect()
 }
 
-/// Returns the interval of layers without a window.
+/// Returns the number of layers from one that sees all words to the next.
 pub(super) fn layers_between(fields: Fields<'_>, key: &str, default: usize) -> Result<usize, Refusal> {
     fields.size(key, default, "the number of layers from one that sees all words to the next", usize::MAX)
 }
 
-/// Returns a window of the given number of words, including the word itself.
+/// Checks the number of words in a window, including the word itself, and returns it.
 pub(super) fn window_of(words: usize, key: &str) -> Result<usize, Refusal> {
     if words > 0 { Ok(words) } else { Err(Refusal::new(format!("0 as {key}"), "1 or more", CHECK)) }
 }
@@ -152,7 +152,7 @@ pub(super) type NoWindow = &'static str;
 pub(super) const NONE: NoWindow = "no sliding_window";
 pub(super) const OFF: NoWindow = "a sliding_window that does not count, because use_sliding_window is not true";
 
-/// Adds windows to some layers of a model.
+/// Adds windows to the layers that have one.
 pub(super) fn windowed(
     fields: Fields<'_>,
     sizes: &Sizes,
@@ -172,7 +172,7 @@ pub(super) fn windowed(
     Ok(model)
 }
 
-/// Sets which biases there are: those of queries, keys and values; of outputs; and of the feed-forward layer.
+/// Sets whether there are biases of queries, keys and values; of outputs; and of the feed-forward layer.
 pub(super) fn set_biases(block: &mut BlockConfig, [of_inputs, of_output, of_forward]: [bool; 3]) {
     (block.attention.bias, block.attention.output_bias, block.forward_bias) = (of_inputs, of_output, of_forward);
 }
@@ -185,7 +185,7 @@ pub(super) fn distance_buckets(
 ) -> Result<DistanceBuckets, Refusal> {
     const COUNT_KEY: &str = "relative_attention_num_buckets";
     const MOST_KEY: &str = "relative_attention_max_distance";
-    /// Buckets below which a direction has none of one distance.
+    /// Least number of buckets. With fewer, no bucket of a direction holds a single distance.
     const LEAST: usize = 4;
     const DISTANCE: usize = 128;
     let count = fields.size(COUNT_KEY, default, "the number of buckets of distances", BUCKETS_MAX)?;
@@ -197,7 +197,7 @@ pub(super) fn distance_buckets(
         None => fields.size(MOST_KEY, DISTANCE, "the distance from which all are in the last bucket", POSITIONS_MAX)?,
     };
     let buckets = DistanceBuckets { count, most, both_directions: true };
-    // Words that look back alone have more buckets of one distance.
+    // If words look back only, more buckets hold a single distance.
     let exact = DistanceBuckets { both_directions: false, ..buckets }.exact();
     if most <= exact {
         let expected = format!("more than {exact}, half of {COUNT_KEY}");
@@ -206,7 +206,8 @@ pub(super) fn distance_buckets(
     Ok(buckets)
 }
 
-/// Gives blocks of self-attention distances, whose table is that of the first; `first` is its number over all blocks.
+/// Gives blocks of self-attention learned numbers for distances. All read the table of the first of them, whose number
+/// over all blocks is `first`.
 pub(super) fn share_distances<'a>(
     blocks: impl IntoIterator<Item = &'a mut BlockConfig>,
     first: usize,
@@ -220,7 +221,7 @@ pub(super) fn share_distances<'a>(
 /// The keys of rotary positions, and the default values.
 #[derive(Clone, Copy)]
 pub(super) struct RotaryKeys {
-    /// Name, in `rope_parameters`, of the layers that use them.
+    /// Name of the kind of layers, in `rope_parameters`, that these keys are for.
     pub kind: &'static str,
     pub theta_key: &'static str,
     pub theta: f64,
@@ -271,7 +272,7 @@ impl RotaryKeys {
     /// Returns the path of these layers' parameters, or an empty one if the config has the older keys.
     fn parameters(&self, fields: Fields<'_>) -> Result<&'static [&'static str], Refusal> {
         const OLDER: &[&str] = &[SCALING];
-        // Those of this kind of layers, or of all layers.
+        // The parameters may be given for this kind of layers, or for all layers.
         let paths: [&'static [&'static str]; 2] = if self.kind == FULL {
             [&[PARAMETERS, FULL], &[PARAMETERS]]
         } else {

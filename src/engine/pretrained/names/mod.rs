@@ -146,15 +146,15 @@ pub(super) enum Stack {
     Layers,
     /// The layers of the source.
     Source,
-    /// Self-attention of the layers behind the source.
+    /// The self-attention of the decoder's layers.
     Own,
-    /// Cross-attention of these layers, and what follows it.
+    /// The cross-attention of the decoder's layers, and the feed-forward layer after it.
     Cross,
 }
 
 impl Stack {
-    /// Returns the kind of a block, counted over all blocks, and the number of its layer, in a model with so many
-    /// blocks of the source.
+    /// Returns the kind of a block, counted over all blocks, and the number of its layer, in a model whose source has
+    /// `sources` blocks.
     pub fn of(block: usize, sources: usize) -> (Self, usize) {
         match block.checked_sub(sources) {
             _ if sources == 0 => (Self::Layers, block),
@@ -196,7 +196,8 @@ impl TensorNames {
         self.rows.iter().copied().flatten()
     }
 
-    /// Returns the row of a tensor of the engine, in a model with so many blocks of the source.
+    /// Returns the row of a tensor of the engine, in a model whose source has `sources` blocks; `None` if the family
+    /// has no name for it.
     pub fn row(&self, id: TensorId, sources: usize) -> Option<(&'static NamedTensors, End)> {
         let ends = |row| [End::Weight, End::Bias].map(|end| (row, end));
         let (stack, _) = Stack::of(id.block, sources);

@@ -57,7 +57,7 @@ pub(in crate::pretrained) const BERT: TensorNames = {
         weights(LogitWeights, "cls.predictions.decoder"),
         bias(LogitBias, "cls.predictions"),
     ];
-    // The bias by the name of the layer that adds it.
+    // The same bias, named after the layer that adds it.
     let aliases = &[("cls.predictions.decoder.bias", "cls.predictions.bias")];
     TensorNames { prefixes: &["bert.", "ernie."], rows: &[BERT_LAYERS, BERT_NORMS, HEAD], aliases }
 };
@@ -107,7 +107,7 @@ pub(in crate::pretrained) const MPNET: TensorNames = {
         linear(QueryWeights, QueryBias, "encoder.layer.{}.attention.attn.q"),
         linear(KeyWeights, KeyBias, "encoder.layer.{}.attention.attn.k"),
         linear(ValueWeights, ValueBias, "encoder.layer.{}.attention.attn.v"),
-        // All layers share one table, which is the first's.
+        // All layers share one table, that of the first layer.
         weights(DistanceBias, "encoder.relative_attention_bias"),
         linear(OutputWeights, OutputBias, "encoder.layer.{}.attention.attn.o"),
         same(AttentionNormGain, AttentionNormBias, "encoder.layer.{}.attention.LayerNorm"),
@@ -137,7 +137,7 @@ pub(in crate::pretrained) const NOMIC_BERT: TensorNames = {
         weights(LogitWeights, "cls.predictions.decoder"),
         bias(LogitBias, "cls.predictions"),
     ];
-    // The bias by the name of the layer that adds it.
+    // The same bias, named after the layer that adds it.
     let aliases = &[("cls.predictions.decoder.bias", "cls.predictions.bias")];
     TensorNames { prefixes: &["nomic_bert.", "bert."], rows: &[LAYERS], aliases }
 };
@@ -303,7 +303,7 @@ pub(in crate::pretrained) const GEMMA2: TensorNames = {
         alone(ForwardNormGain, "layers.{}.pre_feedforward_layernorm"),
         alone(ForwardOutputNormGain, "layers.{}.post_feedforward_layernorm"),
     ];
-    // Of the text model next to one of pictures, in transformers 5 and in the hub's files.
+    // Prefixes of the text model in a model that also reads pictures, in transformers 5 and in the hub's files.
     let prefixes = &["model.", "model.language_model.", "language_model.model."];
     TensorNames {
         prefixes,
@@ -437,7 +437,7 @@ const fn of<const N: usize>(stack: Stack, rows: [NamedTensors; N]) -> [NamedTens
     all
 }
 
-/// The parts of T5's layers, in both of its towers. The table of distances is that of the tower's first layer.
+/// The parts of T5's layers, in both of its towers. The table of distances is that of the first layer of the tower.
 pub(in crate::pretrained) const T5: TensorNames = {
     const SOURCE: &[NamedTensors] = &of(
         Stack::Source,
@@ -488,7 +488,7 @@ pub(in crate::pretrained) const T5: TensorNames = {
     let aliases = &[
         ("encoder.embed_tokens.weight", "shared.weight"),
         ("decoder.embed_tokens.weight", "shared.weight"),
-        // Without a gate.
+        // The name of the weights in layers without a gate.
         ("*.DenseReluDense.wi.weight", ".DenseReluDense.wi_1.weight"),
     ];
     TensorNames { prefixes: &[""], rows: &[SOURCE, OWN, CROSS, ENDS], aliases }
@@ -546,7 +546,7 @@ pub(in crate::pretrained) const BART: TensorNames = {
     let aliases = &[
         ("encoder.embed_tokens.weight", "shared.weight"),
         ("decoder.embed_tokens.weight", "shared.weight"),
-        // The one name without a full stop before its last part.
+        // The only name without a full stop before its last part.
         ("final_logits_bias", "final_logits.bias"),
     ];
     TensorNames { prefixes: &["model."], rows: &[SOURCE, OWN, CROSS, ENDS], aliases }

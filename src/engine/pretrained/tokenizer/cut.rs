@@ -2,20 +2,20 @@
 
 use std::ops::Range;
 
-/// The side of a translator that a text is on. A tokenizer of one side treats both alike.
+/// The side of a translator to which a text belongs. A tokenizer without a table for each side treats both alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     Source,
     Target,
 }
 
-/// A piece of a text.
+/// One of the pieces into which a text was cut.
 #[derive(Clone, Debug)]
 pub struct CutPiece {
-    /// Number of the stretch of the text within which it may be a part of a word; no other stretch has it.
+    /// Number of the stretch of the text that the piece comes from. Pieces of one word are always of one stretch.
     pub word: usize,
     pub id: u32,
     pub bytes: Range<usize>,
-    /// Whether it is never split.
+    /// Whether the piece is one that is never split.
     pub is_spelled: bool,
 }

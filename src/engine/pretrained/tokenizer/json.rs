@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use crate::pretrained::Refusal;
 use crate::pretrained::refusal::FETCH_AGAIN;
 
-/// Upper bound of ids. A table of word vectors with more rows is not one of a model that is opened here.
+/// Upper bound of ids. A table of word vectors with more rows does not belong to a model that attune opens.
 pub const ID_END: u32 = 1 << 20;
 
 /// A list of at most `MOST` items.
@@ -42,7 +42,7 @@ pub struct Pair(pub String, pub String);
 
 /// Largest number of merges; known models have fewer than 300,000.
 pub const MERGES_MAX: usize = 1 << 20;
-/// Largest number of steps of a list, and of all nested lists together.
+/// Largest number of steps in a list, and in all nested lists together.
 pub const STEPS_MAX: usize = 16;
 /// Largest number of values in all steps of a pipeline; known models have up to 200.
 const VALUES_MAX: usize = 1 << 12;
@@ -145,11 +145,11 @@ pub struct ConfigJson {
     pub eos_token: Option<NameJson>,
     pub additional_special_tokens: Option<List<NameJson, ADDED_TOKENS_MAX>>,
     pub added_tokens_decoder: Option<JsonEntries<AddedTokenJson, ADDED_TOKENS_MAX>>,
-    /// Field of a class that finds words by another program.
+    /// Field of tokenizer classes that leave the splitting into words to another program.
     pub word_tokenizer_type: Option<IgnoredAny>,
-    /// Number of T5's tokens that stand for left-out words.
+    /// Number of T5's tokens that stand for words that are left out.
     pub extra_ids: Option<u32>,
-    /// Whether the sides of a translator have a vocabulary each.
+    /// Whether each side of a translator has a vocabulary of its own.
     pub separate_vocabs: Option<bool>,
 }
 
@@ -184,7 +184,7 @@ impl NameJson {
 /// A visitor that reads the type `T`.
 struct Reads<T>(PhantomData<T>);
 
-/// Collects all items, at most the given number.
+/// Collects all items, or fails if there are more than `most`.
 fn at_most<T, E: Error>(most: usize, mut next: impl FnMut() -> Result<Option<T>, E>) -> Result<Vec<T>, E> {
     let mut all = Vec::new();
     while let Some(item) = next()? {
@@ -286,7 +286,7 @@ fn pipeline<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Erro
     FewValues(&mut left).deserialize(from).map(|value| Some(value).filter(|value| !value.is_null()))
 }
 
-/// Reading of any value that contains at most the given number of others.
+/// A reader of any value that contains at most the given number of other values.
 struct FewValues<'a>(&'a mut usize);
 
 impl<'de> DeserializeSeed<'de> for FewValues<'_> {

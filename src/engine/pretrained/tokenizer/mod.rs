@@ -48,7 +48,7 @@ pub enum TokenizerFiles<'a> {
     WordPiece { vocab: &'a str, beside: OlderFiles<'a> },
     /// `vocab.json` and `merges.txt` of the families of GPT-2 and RoBERTa.
     BytePair { vocab: &'a str, merges: &'a str, beside: OlderFiles<'a> },
-    /// `source.spm`, `target.spm` and `vocab.json` of Marian.
+    /// `source.spm`, `target.spm` and `vocab.json`, the files of Marian.
     Marian { sides: [&'a [u8]; 2], vocab: &'a str, beside: OlderFiles<'a> },
     /// `spiece.model` of T5.
     T5 { spiece: &'a [u8], beside: OlderFiles<'a> },
@@ -73,18 +73,18 @@ pub struct OlderFiles<'a> {
 pub struct Tokenizer {
     /// Pieces by id; ids may have gaps.
     pieces: Vec<Option<Box<str>>>,
-    /// Search for the pieces that are never split.
+    /// The search for pieces that are never split.
     added: AddedVocabulary,
-    /// Ids of those that mean something to the model, and are no text.
+    /// Ids of the added pieces that have a meaning for the model and are not text.
     special: HashSet<u32>,
     model: PieceModel,
     template: Template,
-    /// Template of targets, if it is another one.
+    /// Template of targets; `None` if it is that of all texts.
     target_template: Option<Template>,
     spelling: Spelling,
 }
 
-/// The model by which a text becomes pieces.
+/// The method by which a text is cut into pieces.
 #[derive(Debug)]
 enum PieceModel {
     Pipeline(Pipeline),
@@ -107,7 +107,7 @@ pub enum SpecialTokens {
     LeftOut,
 }
 
-/// Pieces that stand for a hidden word, BERT's and RoBERTa's.
+/// Pieces that stand for a hidden word: BERT's and RoBERTa's.
 pub const HIDDEN: [&str; 2] = ["[MASK]", "<mask>"];
 
 impl Tokenizer {
@@ -137,7 +137,7 @@ impl Tokenizer {
     /// Splits two texts into pieces, those of one text after those of the other.
     ///
     /// # Errors
-    /// As [`Self::encode`], and if the tokenizer does not support pairs ([`Self::has_pairs`]).
+    /// See [`Self::encode`]; also if the tokenizer does not support pairs ([`Self::has_pairs`]).
     pub fn encode_pair(&self, first: &str, second: &str) -> Result<Encoding, String> {
         match &self.template.pair {
             Some(parts) => self.assembled(parts, [first, second], Side::Source),
@@ -145,20 +145,20 @@ impl Tokenizer {
         }
     }
 
-    /// Splits a target of a translator into pieces, including those that the tokenizer adds. Marian has another table for
-    /// them, and mBART adds another language.
+    /// Splits a target of a translator into pieces, including those that the tokenizer adds. Marian has another table
+    /// for targets, and mBART adds another language.
     ///
     /// # Errors
-    /// As [`Self::encode`].
+    /// See [`Self::encode`].
     pub fn encode_target(&self, text: &str) -> Result<Encoding, String> {
         self.assembled(&self.target_template().single, [text, ""], Side::Target)
     }
 
-    /// Splits a target into the pieces that a decoder reads behind its start token: without those that the tokenizer adds
-    /// behind the text.
+    /// Splits a target into the pieces that a decoder reads after its start token, without those that the tokenizer
+    /// adds after the text.
     ///
     /// # Errors
-    /// As [`Self::encode`].
+    /// See [`Self::encode`].
     pub fn encode_begun_target(&self, text: &str) -> Result<Encoding, String> {
         self.assembled(self.target_template().until_text(), [text, ""], Side::Target)
     }
@@ -167,14 +167,14 @@ impl Tokenizer {
         self.target_template.as_ref().unwrap_or(&self.template)
     }
 
-    /// Sets the language of targets, which the tokenizer adds in the place of the source's language.
+    /// Sets the language of targets, which the tokenizer adds in place of the source's language.
     pub fn set_target_language(&mut self, id: u32) {
-        /// End of a text, in all models that add languages.
+        /// Piece at the end of a text, in all models that add languages.
         const END: &str = "</s>";
         self.target_template = Some(self.template.with_language(id, self.id_of(END)));
     }
 
-    /// Returns whether two texts can be given at once.
+    /// Returns whether two texts can be encoded together as a pair.
     pub fn has_pairs(&self) -> bool {
         self.template.pair.is_some()
     }
@@ -185,7 +185,8 @@ impl Tokenizer {
         self.pieces.len()
     }
 
-    /// Returns the id of a piece in the spelling of the file: `##ing`, `Ġbank`, `[MASK]`.
+    /// Returns the id of a piece in the spelling of the file, such as `##ing`, `Ġbank` or `[MASK]`; `None` if there is
+    /// no such piece.
     pub fn id_of(&self, piece: &str) -> Option<u32> {
         self.added.get_vocab().get(piece).copied().or_else(|| self.model.id_of(piece))
     }
@@ -206,7 +207,7 @@ impl Tokenizer {
         self.spelling.shown(self.piece(id).unwrap_or_default())
     }
 
-    /// Returns a piece in the form in which it follows others: a word of BERT's has a space before it.
+    /// Returns a piece in the form that it has after others: a word of BERT's has a space before it.
     pub fn shown_behind_others(&self, id: u32) -> String {
         let has_blank = self.piece(id).is_some_and(|piece| self.spelling.has_blank_before(piece, None));
         format!("{}{}", if has_blank { " " } else { "" }, self.shown(id))
@@ -226,7 +227,7 @@ impl Tokenizer {
         if !matches!(&self.model, PieceModel::SentencePiece(model) if model.has_languages) {
             return self.joined(&kept);
         }
-        // Marian's stretches between special tokens are texts of their own.
+        // Marian's stretches between special tokens are decoded as separate texts.
         let stretches = kept.chunk_by(|id, next| !is_special(id) && !is_special(next));
         let text = |stretch: &[u32]| match stretch {
             [id] if is_special(id) => format!("{} ", self.piece(*id).unwrap_or_default()),
@@ -275,7 +276,7 @@ impl Tokenizer {
         Ok(encoding)
     }
 
-    /// Adds the pieces of one text, as words.
+    /// Adds the pieces of one text, grouped into words, to an encoding.
     fn add_words(&self, number: usize, text: &str, segment: usize, cut: &[CutPiece], encoding: &mut Encoding) {
         let goes_on = |left: &CutPiece, right: &CutPiece| {
             let [left_piece, right_piece] = [left.id, right.id].map(|id| self.piece(id).unwrap_or_default());
@@ -296,7 +297,10 @@ impl Tokenizer {
         }
     }
 
-    /// Splits a text into pieces.
+    /// Splits a text into pieces, without those that the tokenizer adds.
+    ///
+    /// # Errors
+    /// A message for the learner, if the tokenizer fails on the text.
     fn cut(&self, text: &str, side: Side) -> Result<Vec<CutPiece>, String> {
         let cut = quietly(|| match &self.model {
             PieceModel::Pipeline(pipeline) => pipeline.cut(text, &self.added, &self.spelling),
@@ -310,7 +314,7 @@ impl Tokenizer {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Encoding {
     pub pieces: Vec<ModelPiece>,
-    /// Words, in the order in which pieces number them.
+    /// Words; a piece refers to its word by the index in this list.
     pub words: Vec<Word>,
 }
 
@@ -318,15 +322,15 @@ pub struct Encoding {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelPiece {
     pub id: u32,
-    /// Number of its text: 0, or 1 for the second of a pair.
+    /// Number of the piece's text: 0, or 1 for the second of a pair.
     pub text: usize,
-    /// Range of bytes of the text that it stands for, including a leading space of GPT-2's pieces. They are at
-    /// character boundaries and never go back; a piece that is a part of a character has the whole character. For a
-    /// piece that the tokenizer added they are an empty range at its place.
+    /// Bytes of the text that the piece stands for, including the leading space of GPT-2's pieces. The range is at
+    /// character boundaries and never goes back; a piece that is a part of a character has the whole character. A piece
+    /// that the tokenizer added has an empty range at its position.
     pub bytes: Range<usize>,
-    /// Number of its word; `None` for a piece that the tokenizer added.
+    /// Index of the piece's word; `None` for a piece that the tokenizer added.
     pub word: Option<usize>,
-    /// Token type that the model is given.
+    /// Token type of the piece, which the model reads.
     pub segment: usize,
     pub origin: Origin,
 }
@@ -345,7 +349,7 @@ pub enum Origin {
 /// A word as the tokenizer finds it before it is split into pieces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
-    /// Number of its text.
+    /// Number of the word's text.
     pub text: usize,
     /// Bytes to show: without surrounding spaces, and with all combining marks of its last letter.
     pub bytes: Range<usize>,
@@ -361,7 +365,7 @@ impl Word {
         }
         let start = bytes.start + (found.len() - found.trim_start().len());
         let end = start + trimmed.len();
-        // Combining marks that a normalizer strips belong to no piece, but to the word.
+        // Combining marks that a normalizer removes do not belong to any piece, but they belong to the word.
         let marks = whole[end..].chars().take_while(|sign| is_combining_mark(*sign));
         Self { text, bytes: start..end + marks.map(char::len_utf8).sum::<usize>() }
     }
@@ -375,19 +379,19 @@ const PREFIX: &str = "##";
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct WordPieces {
     prefix: &'static str,
-    /// Piece of a word that cannot be split.
+    /// Id of the piece for words that cannot be split into pieces.
     unknown: u32,
     /// Largest number of characters of a word; longer words are unknown.
     longest: usize,
     /// Pieces that are never split if a text writes them out.
     spelled: Vec<String>,
-    /// Templates of a single text, and of a pair if the model reads pairs.
+    /// Template of a single text; the next field is that of a pair, if the model reads pairs.
     single: Vec<TemplatePart>,
     pair: Option<Vec<TemplatePart>>,
 }
 
 impl Tokenizer {
-    /// Returns the data of a tokenizer that works like that of uncased BERT, and `None` for any other.
+    /// Returns the data of the tokenizer if it works like that of uncased BERT, and `None` otherwise.
     pub fn word_pieces(&self, reads_pairs: bool) -> Option<WordPieces> {
         let PieceModel::Pipeline(Pipeline { normaliser, splitters, model }) = &self.model else { return None };
         let ModelWrapper::WordPiece(model) = model else { return None };

@@ -26,9 +26,9 @@ pub type Entry = (String, u32);
 /// The special pieces that a class of tokenizers adds around a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Around {
-    /// A start, if the config asks for it.
+    /// A piece at the start, if the config asks for one.
     Start,
-    /// An end.
+    /// A piece at the end.
     End,
     Bert,
     Roberta,
@@ -36,9 +36,9 @@ enum Around {
 
 /// A class of tokenizers of `transformers`.
 pub struct Class {
-    /// Ends of its names, without `Fast`.
+    /// Endings of the names of the class, without `Fast`.
     names: &'static [&'static str],
-    /// Types of models whose folders do not name the class.
+    /// Types of models that use this class if their folder does not name one.
     model_types: &'static [&'static str],
     around: Around,
     /// Default special tokens.
@@ -174,10 +174,10 @@ pub const MARIAN: Class = Class {
     model: || model("Unigram"),
 };
 
-/// T5's tokenizer, whose pieces and steps are in one such file.
+/// T5's tokenizer, whose pieces and steps are in one file of SentencePiece.
 pub const T5: Class = Class { names: &["T5Tokenizer"], model_types: &["t5", "mt5"], ..MARIAN };
 
-/// End of pieces that end a word, in vocabularies of XLM, HerBERT and CLIP.
+/// Ending of pieces that end a word, in vocabularies of XLM, HerBERT and CLIP.
 const WORD_END: &str = "</w>";
 
 fn byte_level(config: &ConfigJson, use_regex: bool) -> Value {
@@ -205,7 +205,7 @@ pub fn word_piece(vocab: &str, beside: OlderFiles<'_>) -> Read<Tokenizer> {
 fn read_lines(vocab: &str) -> Read<Vec<Entry>> {
     check_size(vocab)?;
     let lines = vocab.strip_suffix('\n').unwrap_or(vocab).split('\n');
-    // One line more than allowed is read; its id is then refused.
+    // One line more than allowed is read, so that a longer file is refused for its last id.
     let lines = lines.take(ID_END as usize + 1).map(|line| line.trim_end_matches('\r').to_owned());
     Ok(lines.zip(0..).collect())
 }
@@ -267,7 +267,8 @@ pub struct Config {
 }
 
 impl Config {
-    /// Reads the files, and refuses those of other classes, some of which have files of the same names.
+    /// Reads the settings from the files, and refuses tokenizers of other classes, some of which have files with the
+    /// same names.
     pub fn read(beside: OlderFiles<'_>, classes: &[&'static Class]) -> Read<Self> {
         let mut json: ConfigJson =
             beside.config.map_or(Ok(ConfigJson::default()), |text| read(text, TOKENIZER_CONFIG))?;
@@ -284,13 +285,14 @@ impl Config {
         Ok(Self { class, json, added })
     }
 
-    /// Returns the content of a special token: from the files, or the default of the class, if there is one.
+    /// Returns the content of a special token: that in the files, or else the default of the class; `None` if there is
+    /// neither.
     fn name(&self, token: SpecialToken) -> Option<String> {
         let usual = || self.class.usual.iter().find(|(role, _)| *role == token).map(|(_, name)| (*name).to_owned());
         token.of(&self.json).map(|name| name.content().to_owned()).or_else(usual)
     }
 
-    /// Makes the tokenizer of these pieces.
+    /// Makes the tokenizer with these pieces.
     fn tokenizer(self, ids: Vec<Entry>, merges: Option<Vec<Pair>>) -> Read<Tokenizer> {
         let (added, post_processor) = self.around(&ids)?;
         let unknown = self.name(SpecialToken::Unknown);
@@ -314,7 +316,7 @@ impl Config {
     /// Returns the tokens that are never split, and the step that adds special pieces around a text.
     pub fn around(&self, ids: &[Entry]) -> Read<(Vec<AddedTokenJson>, Option<PostProcessorJson>)> {
         let listed = self.listed_tokens()?;
-        // Of a repeated piece the last one counts.
+        // If a piece is repeated, its last id is used.
         let mut id_of: HashMap<&str, u32> =
             listed.iter().filter_map(|token| Some((token.content.as_str(), token.id?))).collect();
         id_of.extend(ids.iter().map(|(piece, id)| (piece.as_str(), *id)));
@@ -332,11 +334,11 @@ impl Config {
         Ok((name, *id))
     }
 
-    /// Returns the step that adds special pieces around a text.
+    /// Returns the step that adds special pieces around a text; `None` if the class adds none.
     fn post_processor(&self, id_of: &HashMap<&str, u32>) -> Read<Option<PostProcessorJson>> {
         let ends = |kind: &str| {
             let id = |token| self.special(token, id_of);
-            // A vocabulary without the piece for unknown words is of another class.
+            // A vocabulary without a piece for unknown words belongs to another class.
             if self.class.around == Around::Bert {
                 id(SpecialToken::Unknown)?;
             }
@@ -363,7 +365,7 @@ impl Config {
         }
     }
 
-    /// Returns the tokens that the files list with their ids.
+    /// Returns the tokens that the files list together with their ids.
     fn listed_tokens(&self) -> Read<Vec<AddedTokenJson>> {
         let mut listed = Vec::new();
         for (id, token) in self.json.added_tokens_decoder.iter().flat_map(|JsonEntries(entries)| entries) {
@@ -383,8 +385,8 @@ impl Config {
         Ok(listed)
     }
 
-    /// Adds the tokens that the files only name. Those that are not in the vocabulary get the next ids after all
-    /// others.
+    /// Adds the tokens that the files name without an id. Those that are not in the vocabulary get the next ids after
+    /// all others.
     fn with_named(&self, mut added: Vec<AddedTokenJson>, ids: &[Entry]) -> Vec<AddedTokenJson> {
         let last = ids.iter().map(|(_, id)| *id).chain(added.iter().filter_map(|token| token.id)).max();
         let mut next = last.map_or(0, |last| last.saturating_add(1));
@@ -401,7 +403,8 @@ impl Config {
         added
     }
 
-    /// Returns the tokens that the files name, by their roles or without one.
+    /// Returns the special tokens of all roles, as the files name them or with the default names of the class, and the
+    /// tokens that the files name without a role.
     fn special_tokens(&self) -> Vec<AddedTokenJson> {
         let of_role = |token: SpecialToken| match token.of(&self.json) {
             Some(name) => Some(name.clone().into_token()),
@@ -414,7 +417,7 @@ impl Config {
 }
 
 impl ConfigJson {
-    /// Replaces names by those of another file.
+    /// Replaces the names of special tokens by those that another file has.
     fn name_anew(&mut self, other: Self) {
         let names = [
             (&mut self.bos_token, other.bos_token),
@@ -433,7 +436,8 @@ impl ConfigJson {
     }
 }
 
-/// Returns the step that adds a piece before the text, such as the start of some models of GPT-2's family, or behind it.
+/// Returns the step that adds one piece: before the text, such as the start in some models of GPT-2's family, or after
+/// it.
 fn with_one(name: &str, id: u32, is_first: bool) -> PostProcessorJson {
     let [kind, name, sequence] = ["TemplateProcessing", name, "A"].map(str::to_owned);
     let mut single = vec![
@@ -449,7 +453,7 @@ fn with_one(name: &str, id: u32, is_first: bool) -> PostProcessorJson {
 
 /// Reads a file of settings.
 fn read<T: DeserializeOwned>(text: &str, file: &str) -> Read<T> {
-    /// Largest size of such a file in bytes. It is a list of names, of which parts are parsed twice.
+    /// Largest size of such a file in bytes. Parts of the list of names in it are parsed twice.
     const BYTES_MAX: usize = 4 << 20;
     if text.len() > BYTES_MAX {
         let expected = format!("at most {} MiB", BYTES_MAX >> 20);
@@ -458,8 +462,8 @@ fn read<T: DeserializeOwned>(text: &str, file: &str) -> Read<T> {
     serde_json::from_str(text).map_err(|error| bad_json(&error).in_file(file))
 }
 
-/// Returns the class that the files name, or that of the model's type, or otherwise the first of `classes`.
-/// `DistilBertTokenizerFast` counts as `BertTokenizer`.
+/// Returns the class that the files name, or else that of the model's type, or else the first of `classes`.
+/// `DistilBertTokenizerFast` counts as `BertTokenizer`. Refuses a class that is not one of `classes`.
 fn class(config: &ConfigJson, beside: OlderFiles<'_>, classes: &[&'static Class]) -> Read<&'static Class> {
     let other = |found: String, file| {
         let expected: Vec<&str> = classes.iter().flat_map(|class| class.names).copied().collect();

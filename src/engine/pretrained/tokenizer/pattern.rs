@@ -19,11 +19,11 @@ const PATTERN_BYTES_MAX: usize = 2048;
 const PART_BYTES_MAX: usize = 1 << 19;
 /// Largest number of times that one search may backtrack.
 const BACKTRACKS_MAX: usize = 1 << 18;
-/// Number of repetitions from which a part counts as one that may read the whole text.
+/// Number of repetitions from which a repeated part counts as one that may read a long text.
 const SHORT_REPEAT: usize = 64;
 /// Longest text in bytes for a pattern that looks around, as it may read the text to its end at each position.
 const LOOKED_AROUND_BYTES_MAX: usize = 1 << 13;
-/// Longest time of all patterns on one text. It is measured because the library does not report its steps.
+/// Longest time for all patterns on one text. A time is used, because the library does not report its number of steps.
 pub const TIME_MAX: Duration = Duration::from_secs(2);
 
 /// A regular expression whose searches are bounded in time.
@@ -111,13 +111,13 @@ impl Pattern for TimedPattern<'_> {
     }
 }
 
-/// The constructs of a pattern that may take time.
+/// The properties of a pattern that decide how long its searches may take.
 #[derive(Clone, Copy, Default)]
 struct Parts {
     /// Whether the pattern may read more of the text than it matches, or backtrack.
     looks: bool,
-    /// Whether it repeats a part that may read a long text without consuming any of it, so that time grows with the
-    /// cube of the text.
+    /// Whether the pattern repeats a part that may read a long text without consuming any of it, so that the time grows
+    /// with the cube of the text's length.
     repeats_looks: bool,
     /// Whether the pattern may read a long text.
     is_long: bool,
@@ -140,7 +140,7 @@ impl Parts {
                 let parts = [condition, true_branch, false_branch].map(|part| Self::of(part));
                 Self { looks: true, ..parts.into_iter().fold(Self::default(), Self::and) }
             }
-            // The text that these match again may be as long as the whole text.
+            // The text that these read again may be as long as the whole text.
             Expr::Backref { .. }
             | Expr::BackrefWithRelativeRecursionLevel { .. }
             | Expr::BackrefExistsCondition(_)

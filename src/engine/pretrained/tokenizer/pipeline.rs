@@ -40,7 +40,8 @@ impl Pipeline {
         Ok(pieces)
     }
 
-    /// Splits a text with the crate. Also returns, for each of its words, whether it is a piece that is never split.
+    /// Splits a text with the crate. Also returns for each of its words whether the word is a piece that is never
+    /// split.
     fn run(&self, text: &str, added: &AddedVocabulary) -> Result<(tokenizers::Encoding, Vec<bool>), String> {
         let bounds = Bounds::of(text.len());
         let normaliser = self.normaliser.within(&bounds);
@@ -65,7 +66,7 @@ impl Pipeline {
             }
         }
         self.model.tokenize(word).map_err(|_| {
-            // Some models fail at a character, others at a whole word.
+            // Some models fail at a single character, others only at a whole word.
             let letters = word.char_indices().map(|(at, letter)| &word[at..at + letter.len_utf8()]);
             let mut unknown = letters.filter(|letter| self.model.tokenize(letter).is_err());
             let of_letters = matches!(self.model, ModelWrapper::Unigram(_) | ModelWrapper::BPE(_));
@@ -78,8 +79,8 @@ impl Pipeline {
     }
 }
 
-/// Extends each piece's range by the characters that became part of it. The crate's range covers only the first of several
-/// characters that became one; it is extended up to the next space or piece.
+/// Extends each piece's range by the characters that became part of the piece. If several characters became one, the
+/// crate's range covers only the first of them; it is extended up to the next space or piece.
 fn widen(text: &str, spelling: &Spelling, pieces: &mut [CutPiece]) {
     let mut next = text.len();
     for CutPiece { bytes, .. } in pieces.iter_mut().rev() {
@@ -90,7 +91,7 @@ fn widen(text: &str, spelling: &Spelling, pieces: &mut [CutPiece]) {
     }
 }
 
-/// Moves a range of the crate's to character boundaries, and its start to `before` or later.
+/// Moves the crate's range to character boundaries, and its start to `before` or later.
 fn place_within(text: &str, (start, end): (usize, usize), before: usize) -> Range<usize> {
     let start = text.floor_char_boundary(start.max(before).min(text.len()));
     start..text.ceil_char_boundary(end.clamp(start, text.len()))

@@ -26,9 +26,10 @@ use crate::pretrained::texts::TOKENIZER;
 /// Largest size of a tokenizer file in bytes; those of known models have up to 35 MB.
 const FILE_BYTES_MAX: usize = 64 << 20;
 
-/// Longest piece in bytes; those of known models have up to 256. It bounds the time that a text takes.
+/// Length of the longest piece in bytes; known models have up to 256. This bounds the time that a text takes.
 const PIECE_BYTES_MAX: usize = 1 << 10;
-/// Total size of the pieces that are never split. Each byte is a state of the automaton that searches for them.
+/// Largest total size in bytes of the pieces that are never split. Each byte is a state of the automaton that searches
+/// for them.
 const ADDED_BYTES_MAX: usize = 1 << 20;
 
 /// Default length of a word in characters above which BERT treats it as unknown.
@@ -72,7 +73,7 @@ pub fn of_json(json: TokenizerJson) -> Read<Tokenizer> {
     assembled(pieces, model, spelling, added, json.post_processor.as_ref())
 }
 
-/// Makes the tokenizer whose pieces are in SentencePiece's own files.
+/// Makes the tokenizer whose pieces are in the files of SentencePiece.
 pub fn of_sentence_piece(
     model: SentencePiece,
     ids: &[(String, u32)],
@@ -127,8 +128,8 @@ pub fn check_piece(piece: &str, id: u32) -> Read<()> {
     Ok(())
 }
 
-/// Makes the search for the pieces that are never split, and returns the ids of those that are special. One that is in the
-/// vocabulary keeps its id.
+/// Makes the search for the pieces that are never split, and returns it with the ids of those that are special. A piece
+/// that is in the vocabulary keeps its id.
 fn read_added(
     tokens: Vec<AddedTokenJson>,
     pieces: &mut Pieces,
@@ -143,8 +144,8 @@ fn read_added(
     let bounds = Bounds::of(bytes);
     let mut ids = Vocab::default();
     let mut specials = HashSet::new();
-    // The crate refuses two tokens with the same text. Here the later one is used, and those with an empty text never
-    // match.
+    // The crate refuses two tokens with the same text. Here the later one is used, and a token with an empty text never
+    // matches.
     let mut added: BTreeMap<(bool, String), AddedToken> = BTreeMap::new();
     for AddedTokenJson { id, content, single_word, lstrip, rstrip, normalized, special } in tokens {
         let known = model.id_of(&content).or_else(|| ids.get(&content).copied());
@@ -162,7 +163,7 @@ fn read_added(
         }
     }
     let mut vocabulary = AddedVocabulary::new();
-    // The ids of the file are used; the crate would continue from those of the model.
+    // The ids of the file are used, whereas the crate would continue the ids of the model.
     let built = WordLevel::builder().vocab(ids).unk_token(String::new()).build();
     let normaliser = normaliser.within(&bounds);
     let built = built.and_then(|numbers| vocabulary.add_tokens(added.into_values(), &numbers, Some(&normaliser)));
@@ -194,7 +195,7 @@ fn read_model(mut json: ModelJson) -> Read<(Pieces, ModelWrapper)> {
     }
 }
 
-/// Returns the crate's model, whose sizes were checked before.
+/// Returns the model that the crate built, whose sizes were checked before.
 fn built<M: Into<ModelWrapper>>(model: tokenizers::Result<M>) -> Read<ModelWrapper> {
     model.map(Into::into).or_else(|error| damaged("model", error.to_string(), "a consistent vocabulary"))
 }
@@ -227,7 +228,7 @@ fn read_byte_pair(json: ModelJson) -> Read<(Pieces, ModelWrapper)> {
     let [fuses, falls_back, ignores] =
         [json.fuse_unk, json.byte_fallback, json.ignore_merges].map(|flag| flag.unwrap_or(false));
     let model = BPE::builder().vocab_and_merges(ids, merges);
-    // No cache, because the crate's outlives the model, on every thread.
+    // The cache of the crate is not used, because it outlives the model on every thread.
     let model = model.cache_capacity(0).fuse_unk(fuses).byte_fallback(falls_back).ignore_merges(ignores);
     let model = if let Some(unknown) = unknown { model.unk_token(unknown) } else { model };
     let model = if let Some(prefix) = prefix { model.continuing_subword_prefix(prefix) } else { model };
@@ -253,7 +254,7 @@ fn read_unigram(json: ModelJson) -> Read<(Pieces, ModelWrapper)> {
     Ok((pieces, built(Unigram::from(scores, json.unk_id, json.byte_fallback == Some(true)))?))
 }
 
-/// Returns the pieces of a file with their ids. A repeated piece has the id of the last.
+/// Returns the pieces of a file with their ids. A repeated piece has its last id.
 fn read_ids(pieces: PiecesJson) -> Read<(Pieces, Vocab)> {
     let PiecesJson::Ids(JsonEntries(entries)) = pieces else { return damaged("model.vocab", "a list", IDS_EXPECTED) };
     let mut pieces = Pieces::default();

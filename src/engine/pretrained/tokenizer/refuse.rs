@@ -3,13 +3,13 @@
 use crate::pretrained::Refusal;
 use crate::pretrained::refusal::{FETCH_AGAIN, quoted};
 
-/// Longest word in characters that is split into such pieces, whatever the file says. The crate tries every end of a
-/// piece, which takes time in proportion to the cube of the length.
+/// Length in characters of the longest word that is split into such pieces, whatever the file says. The crate tries
+/// every end of a piece, which takes time in proportion to the cube of the length.
 pub const WORD_CHARS_MAX: usize = 512;
 
 /// Longest piece of SentencePiece in bytes. At each character the crate copies all pieces that begin there.
 pub const UNIGRAM_PIECE_BYTES_MAX: usize = 1 << 8;
-/// Total size of SentencePiece's pieces in bytes. The crate keeps a table for each byte.
+/// Largest total size of SentencePiece's pieces in bytes. The crate keeps a table for each byte.
 pub const UNIGRAM_BYTES_MAX: usize = 4 << 20;
 
 pub type Read<T> = Result<T, Refusal>;
@@ -18,12 +18,12 @@ pub type Read<T> = Result<T, Refusal>;
 pub const SAVE_AGAIN: &str =
     "load the tokenizer in transformers and save it with tokenizer.backend_tokenizer.save(\"tokenizer.json\")";
 
-/// Refuses something at a place of the file.
+/// Returns a refusal of something at a place of the file, with advice.
 pub fn refuse<T>(place: &str, found: impl AsRef<str>, expected: impl Into<String>, advice: &str) -> Read<T> {
     Err(Refusal::new(format!("{} at {}", found.as_ref(), quoted(place)), expected, advice))
 }
 
-/// Refuses something that an intact file does not have.
+/// Returns a refusal of something that an intact file cannot have.
 pub fn damaged<T>(place: &str, found: impl AsRef<str>, expected: impl Into<String>) -> Read<T> {
     refuse(place, found, expected, FETCH_AGAIN)
 }

@@ -47,7 +47,7 @@ static BYTES: LazyLock<HashMap<char, u8>> = LazyLock::new(|| {
 });
 
 impl Spelling {
-    /// Returns the spelling that follows from the parts of a tokenizer.
+    /// Returns the spelling that the parts of a tokenizer imply.
     pub fn of(model: &ModelWrapper, normaliser: &Normaliser, splitters: &Splitters) -> Self {
         let letters = if splitters.spell_bytes() || normaliser.spells_bytes() {
             Letters::Bytes { begin_words: normaliser.spells_bytes() }
@@ -70,7 +70,7 @@ impl Spelling {
         Self { letters: Letters::Blank(BLANK), adds_blank: true, ..Self::default() }
     }
 
-    /// Guesses the spelling of pieces whose tokenizer is not there, by the marks that only one spelling has.
+    /// Guesses the spelling of pieces without their tokenizer, by characters that only one spelling uses.
     pub fn guessed(pieces: &[String]) -> Self {
         let has = |sign: char| pieces.iter().any(|piece| piece.contains(sign));
         let letters = if has(BYTES_BLANK) {
@@ -118,7 +118,7 @@ impl Spelling {
         spelled.unwrap_or_else(|| if piece.is_empty() { whole.into() } else { piece.into() })
     }
 
-    /// Returns whether a word begins with this piece, if the text was not split into words before.
+    /// Returns whether a word begins with this piece, in a text that was not split into words before.
     pub fn begins_word(&self, piece: &str) -> bool {
         match self.letters {
             Letters::Blank(blank) => piece.starts_with(blank),
@@ -132,7 +132,7 @@ impl Spelling {
         self.suffix.as_deref().is_some_and(|suffix| piece.ends_with(suffix))
     }
 
-    /// Returns whether pieces are joined with a space before this piece, which follows the piece `before`.
+    /// Returns whether decoding puts a space between the piece `before` and this one.
     pub fn has_blank_before(&self, piece: &str, before: Option<&str>) -> bool {
         match (&self.prefix, &self.suffix) {
             (Some(prefix), _) => !piece.starts_with(prefix.as_str()),
@@ -150,13 +150,13 @@ impl Spelling {
         bytes
     }
 
-    /// Returns whether a character is white space or stands for it.
+    /// Returns whether a character is white space or the one that stands for a space.
     pub fn is_blank(&self, sign: char) -> bool {
         sign.is_whitespace() || matches!(self.letters, Letters::Blank(blank) if blank == sign)
     }
 }
 
-/// Returns the byte of a piece such as `<0x41>`.
+/// Returns the byte of a piece such as `<0x41>`; `None` for any other piece.
 fn fallback(piece: &str) -> Option<u8> {
     let digits = piece.strip_prefix("<0x")?.strip_suffix('>')?;
     u8::from_str_radix(digits, 16).ok().filter(|_| digits.len() == 2)

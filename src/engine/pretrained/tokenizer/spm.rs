@@ -13,7 +13,7 @@ use crate::pretrained::Refusal;
 use crate::pretrained::refusal::FETCH_AGAIN;
 use crate::pretrained::texts::{IDS, SOURCE_SPM, SPIECE, TARGET_SPM, TOKENIZER_CONFIG};
 
-/// Reads the tokenizer of Marian: a table for each side, and a vocabulary that both share, whose ids are not the tables'.
+/// Reads the tokenizer of Marian: a table for each side, and a vocabulary with the ids, which both sides share.
 pub fn marian([source, target]: [&[u8]; 2], vocab: &str, beside: OlderFiles<'_>) -> Read<Tokenizer> {
     let config = Config::read(beside, &[&MARIAN])?;
     if config.json.separate_vocabs == Some(true) {
@@ -32,7 +32,7 @@ pub fn marian([source, target]: [&[u8]; 2], vocab: &str, beside: OlderFiles<'_>)
     .map_err(|refusal| refusal.in_file(IDS))
 }
 
-/// Reads the tokenizer of T5: one table, whose order gives the ids, and the extra ids behind it, the last one first.
+/// Reads the tokenizer of T5: one table, whose order gives the ids. The extra ids come after it, the last one first.
 pub fn t5(spiece: &[u8], beside: OlderFiles<'_>) -> Read<Tokenizer> {
     const EXTRA_IDS: u32 = 100;
     /// Largest number of extra ids.
@@ -71,7 +71,7 @@ fn table(bytes: &[u8], name: &str) -> Read<(Table, ModelProto)> {
     read().map_err(|refusal: Refusal| refusal.in_file(name))
 }
 
-/// Makes the tokenizer of a vocabulary, and of tokens that are never split in addition to those that the files name.
+/// Makes the tokenizer of a vocabulary. Tokens that are never split are those that the files name, and `more`.
 fn tokenizer(
     config: &Config,
     more: Vec<AddedTokenJson>,

@@ -32,7 +32,7 @@ pub const CHARSMAP_BYTES_MAX: usize = 4 << 20;
 /// Pattern of the words of models that attune trained and wrote, for other programs; what does not match is dropped.
 pub const WORDS: &str = r"[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:'+[\p{L}\p{M}\p{N}]+)*";
 
-/// The bounds of steps: the bytes of their result, and the time at which they end.
+/// The bounds of all steps on a text: the largest size of their result, and the time at which they must end.
 pub struct Bounds {
     bytes: usize,
     end: Instant,
@@ -44,10 +44,10 @@ impl Bounds {
         Self { bytes: bytes.saturating_mul(GROWTH_MAX).saturating_add(GROWTH_BYTES), end: Instant::now() + TIME_MAX }
     }
 
-    /// Refuses a step that could lengthen `bytes` bytes too much.
+    /// Refuses a step that could lengthen a text of `bytes` bytes too much.
     ///
     /// # Errors
-    /// A message that says so.
+    /// A message for the learner, if it could.
     pub fn check(&self, bytes: usize, growth: usize) -> Result<(), String> {
         if bytes.saturating_mul(growth) <= self.bytes {
             return Ok(());
@@ -80,7 +80,7 @@ fn push_steps(step: Value, list: &str, place: &str, into: &mut Vec<StepJson>) ->
             .try_for_each(|(number, step)| push_steps(step, list, &format!("{place}.{list}[{number}]"), into));
     }
     if into.len() == STEPS_MAX {
-        // Each step copies the text.
+        // The number of steps is limited, because each step copies the text.
         let found = format!("step {}", STEPS_MAX + 1);
         return refuse(place, found, format!("at most {STEPS_MAX} steps"), SAVE_AGAIN);
     }
@@ -93,7 +93,7 @@ impl StepJson {
     fn read<T: DeserializeOwned>(mut self) -> Read<T> {
         self.fill();
         let step = Value::Object(self.fields);
-        // The crate panics where it could return an error.
+        // The crate panics in cases where it could return an error.
         let read = quietly(|| serde_json::from_value(step)).map(|read| read.map_err(|error| error.to_string()));
         read.flatten().or_else(|error| {
             let found = format!("the step {}, which cannot be read ({}),", quoted(&self.kind), quoted(&error));
@@ -158,7 +158,7 @@ impl Normaliser {
         steps.into_iter().map(normaliser_step).collect::<Read<_>>().map(Self)
     }
 
-    /// Returns a text after all steps.
+    /// Applies all steps to a text.
     ///
     /// # Errors
     /// A message, if a step lengthens it too much, or fails.
@@ -174,7 +174,7 @@ impl Normaliser {
         })
     }
 
-    /// Returns the normalizer in the form of a step of the crate; it stores the first fault.
+    /// Returns the normalizer in the form that the crate needs, within the given bounds; it stores the first fault.
     pub fn within<'a>(&'a self, bounds: &'a Bounds) -> BoundedNormaliser<'a> {
         BoundedNormaliser { steps: self, bounds, fault: OnceLock::new() }
     }
@@ -192,12 +192,12 @@ impl Normaliser {
         self.of_crate().any(|step| matches!(step, Step::NFC(_) | Step::NFKC(_) | Step::Precompiled(_)))
     }
 
-    /// Returns whether a text is put before the whole.
+    /// Returns whether a step puts a text before the whole text.
     pub fn prepends(&self) -> bool {
         self.of_crate().any(|step| matches!(step, NormalizerWrapper::Prepend(_)))
     }
 
-    /// Returns whether each character is replaced by those of its bytes.
+    /// Returns whether a step replaces each character by the characters of its bytes.
     pub fn spells_bytes(&self) -> bool {
         self.of_crate().any(|step| matches!(step, NormalizerWrapper::ByteLevel(_)))
     }
@@ -260,7 +260,7 @@ impl Normalizer for BoundedNormaliser<'_> {
     }
 }
 
-/// Reads a step of a normalizer, and returns the most bytes that it makes of one.
+/// Reads a step of a normalizer. Also returns the largest number of bytes that it can make of one.
 fn normaliser_step(step: StepJson) -> Read<(NormaliserStep, usize)> {
     use NormalizerWrapper as Step;
     if step.kind == "Precompiled" {
@@ -288,11 +288,11 @@ fn normaliser_step(step: StepJson) -> Read<(NormaliserStep, usize)> {
     Ok((NormaliserStep::OfCrate(read), growth))
 }
 
-/// Reads SentencePiece's table of characters, and returns the most bytes that it makes of one.
+/// Reads SentencePiece's table of characters. Also returns the largest number of bytes that it can make of one.
 fn precompiled(step: &StepJson) -> Read<(Precompiled, usize)> {
     let written = step.text("precompiled_charsmap")?;
     let table = BASE64.decode(written.as_bytes()).ok().filter(|table| table.len() <= CHARSMAP_BYTES_MAX);
-    // The length of a tree in bytes, the tree, and texts, each followed by a zero byte.
+    // The table is the length of the tree in bytes, the tree, and the texts, each followed by a zero byte.
     let texts = table.as_deref().and_then(|table| {
         let (length, rest) = table.split_first_chunk()?;
         rest.get(u32::from_le_bytes(*length) as usize / size_of::<u32>() * size_of::<u32>()..)
@@ -335,7 +335,7 @@ impl Splitters {
         })
     }
 
-    /// Returns whether the words are converted to characters of their bytes.
+    /// Returns whether a step converts words to the characters of their bytes.
     pub fn spell_bytes(&self) -> bool {
         self.of_crate().any(|splitter| matches!(splitter, PreTokenizerWrapper::ByteLevel(_)))
     }
@@ -391,7 +391,7 @@ impl Splitter {
     }
 }
 
-/// Reads a step that splits a text, and returns the most bytes that it makes of one.
+/// Reads a step that splits a text. Also returns the largest number of bytes that it can make of one.
 fn splitter(step: StepJson) -> Read<(Splitter, usize)> {
     if let Some(pattern) = step.regex()?.filter(|_| step.kind == "Split") {
         let Some(behavior) = step.fields.get("behavior").cloned() else { return missing(&step.place, "behavior") };

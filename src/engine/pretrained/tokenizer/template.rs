@@ -9,16 +9,16 @@ use super::json::{JsonEntries, PostProcessorJson, SpecialJson, TemplatePartJson}
 use super::refuse::{Read, SAVE_AGAIN, damaged, missing, refuse};
 use crate::pretrained::refusal::quoted;
 
-/// A part of a template.
+/// A part of a template: pieces or a text, with the segment that it gets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub enum TemplatePart {
-    /// Pieces that the tokenizer adds.
+    /// Pieces that the tokenizer adds, by their ids.
     Added { ids: Vec<u32>, segment: usize },
     /// A text, by its number.
     Text { text: usize, segment: usize },
 }
 
-/// The order of texts and added pieces.
+/// The order of the texts and the added pieces in an encoding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template {
     pub single: Vec<TemplatePart>,
@@ -52,7 +52,7 @@ impl Template {
         Self { pair: Some([single.clone(), second].concat()), single }
     }
 
-    /// Returns the template of a target: with its language in place of each added piece but `end`.
+    /// Returns the template of a target: `language` replaces each added piece except `end`.
     pub fn with_language(&self, language: u32, end: Option<u32>) -> Self {
         let changed = |id: &u32| if Some(*id) == end { *id } else { language };
         let part = |part: &TemplatePart| match part {
@@ -64,7 +64,7 @@ impl Template {
         Self { single: self.single.iter().map(part).collect(), pair: None }
     }
 
-    /// Returns the parts of a single text up to the text.
+    /// Returns the parts of the template of a single text up to the text, which is included.
     pub fn until_text(&self) -> &[TemplatePart] {
         let text = self.single.iter().position(|part| matches!(part, TemplatePart::Text { .. }));
         text.map_or(&self.single, |text| &self.single[..=text])
@@ -96,7 +96,7 @@ fn read_step(
     };
     let template =
         match step.kind.as_str() {
-            // It only sets the form of offsets, which is fixed here.
+            // This step only sets the form of offsets, which does not change here.
             "ByteLevel" => return Ok(()),
             "BertProcessing" => Template::bert(ends()?),
             "RobertaProcessing" => Template::roberta(ends()?),
@@ -132,7 +132,7 @@ fn read_parts(step: &PostProcessorJson, place: &str, has: &dyn Fn(u32) -> bool) 
     }
     let pair = step.pair.as_ref().filter(|pair| !pair.0.is_empty());
     let pair = pair.map(|pair| parts_of(&pair.0, specials, &place("pair"), has)).transpose()?;
-    // In a pair that begins with the second text, places would go back.
+    // If the second text came first, the ranges of the pieces would go back.
     let pair = pair.filter(|pair| texts_of(pair) != [1, 0]);
     if pair.as_ref().is_some_and(|pair| texts_of(pair) != [0, 1]) {
         return damaged(&place("pair"), "other sequences", "the sequences A and B once, in this order");

@@ -8,14 +8,14 @@ use super::steps::WORDS;
 pub const UNKNOWN: &str = "[UNK]";
 /// Piece that hides a word.
 pub const MASK: &str = "[MASK]";
-/// Pieces before and after a text.
+/// Piece before a text; the next constant is the one after it.
 const START: &str = "[CLS]";
 const END: &str = "[SEP]";
 /// Piece before a text that a model continues.
 pub const BEGIN: &str = "<s>";
 /// Piece that pads the short texts of a batch.
 const FILLER: &str = "[PAD]";
-/// Piece that pads texts of a translator, and before the first word that it writes; and the piece after a text.
+/// Piece that pads the texts of a translator and begins what it writes; the next constant is the piece after a text.
 pub const PADDING: &str = "<pad>";
 pub const STOP: &str = "</s>";
 
@@ -27,7 +27,7 @@ pub const TRANSLATOR: &[&str] = &[UNKNOWN, PADDING, STOP];
 pub enum Cut {
     /// The words of a lesson, without punctuation.
     Words,
-    /// Words and punctuation, and words into pieces, of which those within a word begin with `##`. A piece is added
+    /// Words and punctuation, which are split into pieces; those within a word begin with `##`. One piece is added
     /// before the text, and for BERT one after it.
     Pieces,
 }
@@ -35,9 +35,9 @@ pub enum Cut {
 /// A tokenizer to be written.
 #[derive(Clone, Copy, Debug)]
 pub struct NewTokenizer<'a> {
-    /// Vocabulary, with the ids from 0 on.
+    /// Vocabulary, whose ids count from 0.
     pub own: &'a [String],
-    /// Special pieces, with the ids after those; [`UNKNOWN`] is one of them.
+    /// Special pieces, whose ids follow those of the vocabulary; [`UNKNOWN`] is one of them.
     pub special: &'a [&'a str],
     pub cut: Cut,
 }
@@ -58,17 +58,17 @@ impl<'a> NewTokenizer<'a> {
         Self { own, special: TRANSLATOR, cut: Cut::Words }
     }
 
-    /// Returns the number of all pieces.
+    /// Returns the number of all pieces, special ones included.
     pub fn count(&self) -> usize {
         self.own.len() + self.special.len()
     }
 
-    /// Returns the id of a special piece.
+    /// Returns the id of a special piece; `None` if the tokenizer does not have it.
     pub fn id_of(&self, special: &str) -> Option<usize> {
         Some(self.own.len() + self.special.iter().position(|name| *name == special)?)
     }
 
-    /// Returns the text of its `tokenizer.json`.
+    /// Returns the text of the tokenizer's `tokenizer.json`.
     pub fn to_json(&self) -> String {
         let Self { own, special, cut } = *self;
         let ids = own.iter().map(String::as_str).chain(special.iter().copied()).zip(0u32..);
@@ -102,7 +102,7 @@ impl<'a> NewTokenizer<'a> {
         format!("{tokenizer:#}\n")
     }
 
-    /// Returns the template of the pieces around a text.
+    /// Returns the template of the pieces around a text; `None` if none are added.
     fn template(&self) -> Option<Value> {
         let around = |name| Some((name, self.id_of(name)?));
         let (start, end) = (around(START).or_else(|| around(BEGIN)), around(END).or_else(|| around(STOP)));
@@ -120,7 +120,8 @@ impl<'a> NewTokenizer<'a> {
         }))
     }
 
-    /// Returns the text of its `tokenizer_config.json`, with which transformers uses the tokenizer unchanged.
+    /// Returns the text of the tokenizer's `tokenizer_config.json`, with which transformers uses the tokenizer
+    /// unchanged.
     pub fn config(&self, tokens_max: usize) -> String {
         let if_there = |name| self.special.contains(&name).then_some(name);
         let mut config = json!({

@@ -15,7 +15,7 @@ use super::super::reader::{EntryReader, part_index};
 use super::super::rule::{Bound, Expr, Function, Number, Rule, at, vector};
 use super::{RowStatistics, gain_of};
 
-/// The numbers of a block's norms in symbols and in labels; a norm that is alone has none.
+/// The numbers of a block's norms, for symbols and for labels; they are left out if the block has a single norm.
 const NORM_NUMBERS: [[&str; 2]; 3] = [["_1", "₁"], ["_2", "₂"], ["_3", "₃"]];
 
 const ATTENTION_NORM: [TensorName; 2] = [TensorName::AttentionNormGain, TensorName::AttentionNormBias];
@@ -24,12 +24,12 @@ const ATTENTION_OUTPUT_NORM: [TensorName; 2] =
 const FORWARD_NORM: [TensorName; 2] = [TensorName::ForwardNormGain, TensorName::ForwardNormBias];
 const FORWARD_OUTPUT_NORM: [TensorName; 2] = [TensorName::ForwardOutputNormGain, TensorName::ForwardOutputNormBias];
 
-/// Creates entries of tokens in a block, by the letter `i` of the token and one of the dimension.
+/// Creates entries of the tokens of a block. The letter `i` indexes the token, and `letter` the dimension.
 fn of_tokens(quantity: Quantity, block: usize, letter: char) -> Expr {
     at(quantity.of_block(block, [0, 0]), &format!("i{letter}"))
 }
 
-/// Returns a norm's gain and shift in a block.
+/// Returns the gain and the shift of a norm; those that belong to a block are the ones of the given block.
 fn in_block(names: [TensorName; 2], block: usize) -> [TensorId; 2] {
     names.map(|name| name.of_block(if name.is_of_a_block() { block } else { 0 }))
 }
@@ -43,13 +43,13 @@ impl EntryReader<'_> {
         self.model.architecture.heads_of(block)
     }
 
-    /// Returns the vector that was put in the place of a block's input.
+    /// Returns the patch of a token in a block's input; `None` if it is not patched.
     pub fn patch_of(&self, block: usize, token: usize) -> Option<&Patch<f32>> {
         let patch = self.model.interventions.patch.as_ref();
         patch.filter(|patch| (patch.block, patch.position) == (block, token))
     }
 
-    /// Returns the rule of an entry that a norm of a row makes; `None` of any other entry.
+    /// Returns the rule of an entry that is the output of a norm; `None` for any other entry.
     pub(super) fn norm_before(&self, entry: Entry) -> Option<Rule> {
         let (block, [token, dim, _]) = (entry.owner.number(), entry.index);
         let config = self.config(block)?;
@@ -82,14 +82,14 @@ impl EntryReader<'_> {
         Some(Rule::new(symbol, normed, Bound::default().with('i', token).with('d', dim)))
     }
 
-    /// Returns the rule of a wave of the fixed positions.
+    /// Returns the rule of an entry of the fixed positions, which is a sine or a cosine.
     pub(super) fn position(&self, place: usize, dim: usize) -> Rule {
         const BASE: f64 = 10_000.0;
         let positions = self.model.architecture.positions;
         let (wave, is_sine) = positions.wave(dim, self.width()).unwrap_or_default();
         let symbol = |latex: &str, value: usize| Expr::from(Number::new(latex, "", value as f64));
         let own = symbol("d", dim);
-        // The column of the wave's sine, or twice its number.
+        // The exponent's numerator: an even number that the sine and the cosine of a pair share.
         let pair = match positions {
             Positions::SinusoidalInHalves if is_sine => own * Number::plain(2.0),
             Positions::SinusoidalInHalves => (own - Number::plain((dim - wave) as f64)) * Number::plain(2.0),
@@ -101,7 +101,7 @@ impl EntryReader<'_> {
         Rule::new("P_{td}", (symbol("t", place) / wave).apply(function), Bound::default())
     }
 
-    /// Builds the sum that a token begins with: its static vector, what its place adds, and its segment.
+    /// Builds the sum with which a token begins: its static vector, its position and its segment.
     fn embeddings(&self, block: usize, token: usize, dim: usize) -> Expr {
         let architecture = &self.model.architecture;
         let scale = architecture.embedding_scale.map(|scale| Number::new("c", "scale", scale));
@@ -116,7 +116,7 @@ impl EntryReader<'_> {
         Expr::Sum(terms)
     }
 
-    /// Returns the entry that a token's place adds to its vector.
+    /// Returns the entry of a token's position; `None` if the model adds no positions.
     fn position_of(&self, block: usize, token: usize, dim: usize) -> Option<Entry> {
         let architecture = &self.model.architecture;
         match architecture.positions {
@@ -149,7 +149,7 @@ impl EntryReader<'_> {
         Rule::new("x_i", input, Bound::default())
     }
 
-    /// Builds the entry `d` of what the attention of a block adds to the token `i`.
+    /// Builds what the attention of a block adds to token `i`, as an expression of the dimension `d`.
     fn added(&self, block: usize, token: usize) -> Option<Expr> {
         let bias = TensorName::OutputBias.of_block(block);
         let has_bias = self.model.parameters.spec(bias).is_some();
@@ -166,7 +166,7 @@ impl EntryReader<'_> {
         Some(normed.printed("\\Delta_i").with_definition(definition))
     }
 
-    /// Writes what the attention of a block adds to a token: `Δ`.
+    /// Writes the equation of `Δ`, which the attention of a block adds to a token.
     pub fn added_formula(&self, block: usize, token: usize) -> Option<String> {
         let Expr::Named(added) = self.added(block, token)? else { return None };
         Some(added.definition)
@@ -178,7 +178,7 @@ impl EntryReader<'_> {
         Some(Rule::new("a_i", sum, Bound::default().with('i', token).with('d', dim)))
     }
 
-    /// Builds the sum with what the feed-forward layer adds, of a block that norms after it.
+    /// Builds the rule of the sum of a token's vector and the feed-forward layer, in a block that norms after its sums.
     pub(super) fn joined(&self, block: usize, token: usize, dim: usize) -> Option<Rule> {
         let config = self.config(block)?;
         let attended = config.residual.then(|| of_tokens(attended(config), block, 'd'));
@@ -186,7 +186,7 @@ impl EntryReader<'_> {
         Some(Rule::new("c_i", Expr::Sum(terms.collect()), Bound::default().with('i', token).with('d', dim)))
     }
 
-    /// Builds the output of a block that norms nothing after its sums.
+    /// Builds the rule of the output of a block that has no norm after its sums.
     pub(super) fn output(&self, block: usize, token: usize, dim: usize) -> Option<Rule> {
         let config = self.config(block)?;
         let summed = of_tokens(Quantity::Summed, block, 'd');
@@ -203,7 +203,7 @@ impl EntryReader<'_> {
 
 /// The feed-forward layer.
 impl EntryReader<'_> {
-    /// Builds what a block's feed-forward layer adds to one entry, behind the norm of its own where it has one.
+    /// Builds what a block's feed-forward layer adds to one entry, after the layer's own output norm if it has one.
     fn feed_forward(&self, block: usize, token: usize, dim: usize) -> Option<Expr> {
         let config = self.config(block)?;
         let bound = Bound::default().with('i', token).with('d', dim);
@@ -222,12 +222,12 @@ impl EntryReader<'_> {
         let row = self.row(&fed, "F", added, ('d', self.width()), &bound);
         let names = in_block(FORWARD_OUTPUT_NORM, block);
         let normed = row.map(|row| RowStatistics::norm_row(config.norm_form, row, ('d', self.width()), names));
-        // The layer of a large model takes too long.
+        // The row of a large model takes too long to compute.
         let normed = normed.unwrap_or(Expr::Given(Vec::new()));
         Some(normed.printed(call("Norm", &fed)).with_definition(definition))
     }
 
-    /// Builds the row that a block's feed-forward layer reads, by the letter `e`.
+    /// Builds the vector that a block's feed-forward layer reads; the letter `e` indexes its dimensions.
     fn fed(&self, block: usize, bound: &Bound) -> Option<Expr> {
         let config = self.config(block)?;
         let quantity = if config.branches == Branches::Sequential { attended(config) } else { Quantity::Input };
@@ -251,7 +251,7 @@ impl EntryReader<'_> {
         Some(Rule::new("h", self.hidden_unit(block, &self.fed(block, &bound)?)?, bound))
     }
 
-    /// Builds a hidden unit, by the letter `u`, of the row that the layer reads.
+    /// Builds the hidden unit `u` of the feed-forward layer that reads the given vector.
     fn hidden_unit(&self, block: usize, read: &Expr) -> Option<Expr> {
         let config = self.config(block)?;
         let affine = |weights: TensorName, bias: TensorName| {
@@ -266,27 +266,28 @@ impl EntryReader<'_> {
         Some(affine(TensorName::GateWeights, TensorName::GateBias).apply(activation) * units)
     }
 
-    /// Builds an entry of a bias, of a block that has it.
+    /// Builds an entry of a bias; `None` if the block does not have it.
     fn bias(&self, name: TensorName, block: usize, letter: char) -> Option<Expr> {
         let bias = name.of_block(block);
         self.model.parameters.spec(bias).map(|_| at(Entry::parameter(bias, 0, 0), &format!("_{letter}")))
     }
 }
 
-/// Arrows at a block's output: what its norms make of each term of the sum, and the terms that no head adds.
+/// Rules of the arrows at a block's output: each term of the sum after the block's norms, and the terms that no head
+/// adds.
 impl EntryReader<'_> {
-    /// Returns the number of norms that the terms of a block's heads go through.
+    /// Returns the number of norms through which the terms of a block's heads pass; 0 if there is no such block.
     pub fn norms_after(&self, block: usize) -> usize {
         self.sentence.contributions.get(block).map_or(0, |contributions| contributions.norms().len())
     }
 
-    /// Returns the number of them that a part does not go through.
+    /// Returns how many norms of a block, counted from the first, a part does not pass through.
     pub fn norms_before(&self, block: usize, part: BlockPart) -> usize {
         self.sentence.contributions.get(block).map_or(0, |contributions| contributions.norms_before(part))
     }
 
-    /// Builds the entry `d` of what the norms of a block, without the first `skip`, make of a vector, with their deviations
-    /// held. `own` is the entry of the vector, which is returned as it is if there is no such norm.
+    /// Builds the entry `d` of a vector after the norms of a block, without the first `skip`, with their deviations
+    /// held constant. `own` is that entry before the norms, and is returned unchanged if no norm is left.
     pub(super) fn held(
         &self,
         block: usize,
@@ -385,7 +386,7 @@ impl EntryReader<'_> {
     }
 }
 
-/// Returns the vector that the feed-forward layer is added to.
+/// Returns the quantity to which the output of the feed-forward layer is added.
 fn attended(config: &BlockConfig) -> Quantity {
     if config.norms_attended() { Quantity::Attended } else { Quantity::Summed }
 }

@@ -10,11 +10,11 @@ use super::super::reader::EntryReader;
 use super::super::rule::{Bound, Expr, Number, Rule, at, vector};
 
 impl EntryReader<'_> {
-    /// Returns the first entry of the vector of a point; `None` of the zero vector.
+    /// Returns the entry of dimension 0 of the vector at a point; `None` if the vector is zero.
     fn vector_of(&self, of: StagePoint) -> Option<Entry> {
         match of {
             StagePoint::Word(word) => Some(self.static_entry(word, 0)),
-            // A recorded vector is that of the place, with its position in it, and not that of the word.
+            // A recording has no vector of the word alone, only one that includes the position.
             StagePoint::Static(token) if self.model.recorded.is_some() => {
                 Some(Quantity::Input.of_block(self.first_block(), [token, 0]))
             }
@@ -25,7 +25,7 @@ impl EntryReader<'_> {
         }
     }
 
-    /// Returns the norm that the picture applies to the vector of a point.
+    /// Returns the norm that the picture applies to the vector at a point; `None` if it applies none.
     fn lens_of(&self, of: StagePoint) -> Option<Lens> {
         let scale = self.space.scale()?;
         match of {
@@ -33,7 +33,7 @@ impl EntryReader<'_> {
             StagePoint::After(..) => {
                 scale.lens_of_layers(Tower::Sentence, &self.model.architecture, &self.model.parameters)
             }
-            // It is behind the last norm already, unless the picture is without it.
+            // The contextual vector has passed the last norm already, unless the picture shows it without that norm.
             StagePoint::Contextual(_) => None,
         }
     }
@@ -46,7 +46,8 @@ impl EntryReader<'_> {
         }
     }
 
-    /// Builds the entry `d` of a vector as the picture takes it: behind the norm that the picture applies, if it does.
+    /// Builds the entry `d` of the vector at a point as the picture shows it: after the norm that the picture applies,
+    /// if it applies one.
     fn in_the_picture(&self, of: StagePoint, latex: &str, normed: &str) -> Option<Expr> {
         if let StagePoint::Contextual(token) = of
             && self.lens_of(StagePoint::After(token, self.last_block())).is_none()
@@ -73,7 +74,7 @@ impl EntryReader<'_> {
         Some(Rule::new("p", place, Bound::default()).by_entry("d"))
     }
 
-    /// Builds the vector of a point, as it is compared with words, and that of a word.
+    /// Builds the vector at a point in the form in which it is compared with words, and the vector of the word.
     fn compared(&self, of: StagePoint, word: usize) -> Option<[Expr; 2]> {
         let seen = match of {
             StagePoint::After(..) => self.in_the_picture(of, "a", "a")?,

@@ -11,26 +11,28 @@ use super::super::reader::{EntryReader, HeadParts, memory_of};
 use super::super::rule::{Bound, Expr, Fold, Function, Number, Rule, Setting, at, at_head};
 use super::RowStatistics;
 
-/// The most products for a norm of queries in one rule: more, as in a large model, would take longer than a frame.
+/// The largest number of products in the rule of a normed query or key; more, as in a large model, would take longer
+/// than a frame.
 const NORMED_MAX: usize = 1 << 16;
 
 /// One of the three projections of a head.
 struct Projection<'a> {
     parts: HeadParts<'a>,
-    /// The letters of the vector and of its token.
+    /// The letter of the vector (`q`, `k` or `v`) and that of its token (`i` or `j`).
     letters: (char, char),
     weights: TensorId,
     bias: Option<TensorId>,
-    /// The columns of the weights that belong to the head, and the number of those of all heads.
+    /// The columns of the weights that belong to the head, and the number of columns of all heads.
     columns: Range<usize>,
     all: usize,
-    /// The first entry that it reads, and the symbol of that vector if it is not the entry's own.
+    /// The first entry of the vector that the projection reads, and a symbol for that vector unless the entry's own is
+    /// used.
     read: (Entry, Option<String>),
     width: usize,
 }
 
 impl Projection<'_> {
-    /// Builds a column of `x W + b`, or with a letter the columns from it on.
+    /// Builds a column of `x W + b`. A letter counts further columns from there; `_` stands for none.
     fn column(&self, col: usize, letter: char) -> Expr {
         let (entry, symbol) = &self.read;
         let read = |first: Entry, letter: char| {
@@ -45,7 +47,8 @@ impl Projection<'_> {
         (read(*entry, 'e') * weight).sum('e', self.width).plus(bias)
     }
 
-    /// Builds a dimension after the norm of queries and keys; `None` if its row would take too long.
+    /// Builds a dimension of the projection, after the norm of queries and keys if there is one; `None` if the norm
+    /// takes too long to compute.
     fn normed(&self, dim: usize) -> Option<Expr> {
         let column = self.columns.start + dim;
         let own = self.column(column, '_');
@@ -100,7 +103,8 @@ impl EntryReader<'_> {
         Some(rule(Expr::Sum(vec![x * a, y * b])))
     }
 
-    /// Computes two columns before their rotation from those after it.
+    /// Computes two columns before the rotation from their values after it, for a rule that would take too long
+    /// otherwise.
     fn turned_back(&self, entry: Entry, columns: [usize; 2], [sine, cosine]: [f64; 2]) -> Option<[Expr; 2]> {
         let turned = columns.map(|dim| self.value(Entry { index: [entry.index[0], dim, 0], ..entry }));
         let (x, y) = (f64::from(turned[0]?), f64::from(turned[1]?));
@@ -143,8 +147,8 @@ impl EntryReader<'_> {
         Some(Rule::new(print(&product), product, Bound::of_pair(query, key)).by_entry("d"))
     }
 
-    /// Returns the divisors of a head's products, in the order of the forward pass: `√d_k` and the divisor of the layer,
-    /// then the temperature. A bound of the scores holds before the temperature divides.
+    /// Returns the divisors of a head's products, in the order of the forward pass: `√d_k` times the layer's own
+    /// divisor, then the temperature. A cap on scores is applied before the division by the temperature.
     pub fn divisors(&self, head: usize) -> Option<[Expr; 2]> {
         let parts = self.head(head)?;
         let (attention, changed) = (&parts.config.attention, &self.model.interventions);
@@ -154,7 +158,7 @@ impl EntryReader<'_> {
         Some([Expr::Product([root].into_iter().chain(own).collect()), temperature.into()])
     }
 
-    /// Builds `d_k`, which is 1 if scores are not scaled.
+    /// Builds the number whose root divides the scores: `d_k`, or 1 if scores are not scaled.
     pub fn key_width(&self, head: usize) -> Option<Expr> {
         let parts = self.head(head)?;
         let is_scaled = self.model.interventions.scale.unwrap_or(parts.config.attention.scale);
@@ -172,7 +176,8 @@ impl EntryReader<'_> {
         Some(Rule::new("", scale, Bound::default()))
     }
 
-    /// Builds `B[h, j − i] / τ`, or that of the bucket of the distance; `None` if distances do not count.
+    /// Builds the distance bias `B[h, j − i] / τ`, or the one of the distance's bucket; `None` if the layer has no
+    /// distance bias.
     fn distance_bias(&self, head: usize, [query, key]: [usize; 2]) -> Option<Expr> {
         let parts = self.head(head)?;
         let attention = &parts.config.attention;
@@ -194,7 +199,7 @@ impl EntryReader<'_> {
         Some(Rule::new("b_{ij}", bias, Bound::of_pair(query, key)))
     }
 
-    /// Returns whether a key is hidden from a query.
+    /// Returns whether a key is hidden from a query: whether its score is −∞.
     pub fn is_hidden(&self, head: usize, query: usize, key: usize) -> bool {
         self.value(Quantity::Score.of_head(head, [query, key])) == Some(f32::NEG_INFINITY)
     }
@@ -204,7 +209,7 @@ impl EntryReader<'_> {
         Some(Rule { bound: Bound::of_pair(query, key), ..score })
     }
 
-    /// Builds the rule of a score, with a key that is hidden or not.
+    /// Builds the rule of a score, with a mask term of −∞ if the key is hidden.
     pub fn score_with(&self, head: usize, pair: [usize; 2], is_hidden: bool) -> Option<Rule> {
         let product = at_head(Quantity::Product, head, "ij").printed("q_i \\cdot k_j");
         let [untempered, temperature] = self.divisors(head)?;
@@ -232,7 +237,7 @@ impl EntryReader<'_> {
         Some((score(key) - largest).apply(Function::Exp))
     }
 
-    /// Builds the entry of an exponential, which a formula writes out.
+    /// Builds an entry of the exponentials, which formulas write as a power.
     fn exponential_of(&self, head: usize, query: char, key: char) -> Option<Expr> {
         let printed = print(&self.power(head, query, key)?);
         Some(at_head(Quantity::Exponential, head, &format!("{query}{key}")).printed(printed))
@@ -258,7 +263,7 @@ impl EntryReader<'_> {
         Some(Rule { bound, ..rule })
     }
 
-    /// Builds the rules of a query's weights, by the mode of the head: the first of which the conditions hold.
+    /// Builds the rules of a query's weights for all modes of a head. The first rule whose conditions hold applies.
     pub fn weight_rules(&self, head: usize, query: usize) -> Option<[(Vec<Test>, Rule); 6]> {
         let scores = self.head(head)?.activations.scores.row(query);
         let seen = scores.iter().filter(|score| **score > f32::NEG_INFINITY).count();
@@ -279,7 +284,7 @@ impl EntryReader<'_> {
         ])
     }
 
-    /// Builds the mean over all queries of the weights of a key.
+    /// Builds the mean of a key's weights over all queries.
     fn mean_weight(&self, head: usize) -> Option<Expr> {
         let queries = self.head(head)?.activations.scores.rows();
         let count = Number::new("T", "", queries as f64).set_by(Setting::Queries);
@@ -287,13 +292,13 @@ impl EntryReader<'_> {
         Some(share * self.softmax(head, 'q')?.sum('q', queries))
     }
 
-    /// Builds a weight of a head whose weights are the softmax of its scores, of the query that a letter counts.
+    /// Builds a weight that is the softmax of the scores, for the key `j` and the query to which a letter refers.
     fn softmax(&self, head: usize, query: char) -> Option<Expr> {
         let (over, total) = (self.exponential_of(head, query, 'j')?, self.total(head, query)?);
         Some(over / at_head(Quantity::RowSum, head, &query.to_string()).printed(print(&total)))
     }
 
-    /// Returns the factor of a head's mix that the learner set.
+    /// Returns the factor by which the learner multiplies a head's mix; 1 if it is unchanged.
     fn gain(&self, head: usize) -> Option<Number> {
         let entry = Quantity::Gain.of_head(head, []);
         let gain = Number::new("g", self.short(entry), self.value(entry)?.into()).set_by(Setting::Gain);
@@ -308,14 +313,15 @@ impl EntryReader<'_> {
         Some(Rule::new("m_i", mix, Bound::default().with('i', query).with('d', dim)))
     }
 
-    /// Returns the column of a head's values that makes a dimension; `None` if the dimension belongs to another head.
+    /// Returns the column of a head's values that becomes this dimension of the concatenated mixes; `None` if the
+    /// dimension belongs to another head.
     pub fn value_column(&self, head: usize, dim: usize) -> Option<usize> {
         let parts = self.head(head)?;
         let columns = parts.config.attention.mix_columns(parts.own);
         columns.contains(&dim).then(|| dim - columns.start)
     }
 
-    /// Builds what a key adds to a query through a head: `α v W_O`.
+    /// Builds what a key adds to a query through a head: `α v W_O`, or `α v` if the layer has no output projection.
     fn added_by_key(&self, head: usize) -> Option<Expr> {
         let parts = self.head(head)?;
         let attention = &parts.config.attention;
@@ -342,7 +348,7 @@ impl EntryReader<'_> {
         })
     }
 
-    /// Builds the arrow of a key through a head at the block's output.
+    /// Builds the rule of what a key adds through a head, after the norms at the block's output.
     pub(super) fn arrow(&self, head: usize, query: usize, key: usize, dim: usize) -> Option<Rule> {
         let parts = self.head(head)?;
         let term = self.sentence.contributions[parts.block].term(self.block(parts.block)?, parts.own, query, key);
@@ -352,8 +358,8 @@ impl EntryReader<'_> {
         Some(Rule::new("", arrow, Bound::of_pair(query, key).with('d', dim)))
     }
 
-    /// Builds the entry of what a key adds to a query through a head: in the sum or, if a norm follows, at the block's
-    /// output.
+    /// Builds what a key adds to a query through a head: its term of the sum or, if a norm follows, that term after the
+    /// norm.
     fn term_of(&self, head: usize) -> Option<Expr> {
         let printed = print(&self.added_by_key(head)?);
         if self.head(head)?.is_normed_after() {
@@ -362,7 +368,8 @@ impl EntryReader<'_> {
         Some(at_head(Quantity::Term, head, "ijd").printed(printed))
     }
 
-    /// Builds the same for each head of a block, by the letter `h`: before the block's norms, or after them.
+    /// Builds what a key adds to a query through each head of a block, counted by the letter `h`: before the block's
+    /// norms, or after them.
     fn of_each_head(&self, block: usize, is_normed: bool) -> Option<Expr> {
         let first = self.heads_of(block).start;
         let weight = at_head(Quantity::Weight, first, "ij").of_each_head();
@@ -378,13 +385,14 @@ impl EntryReader<'_> {
         Some(at(quantity.of_head(first, [0, 0, 0]), "ijd").of_each_head().printed(printed))
     }
 
-    /// Adds up, or concatenates, the vectors of the heads of a block.
+    /// Builds the sum of the vectors of a block's heads, or their concatenation if the layer has no output projection.
     fn over_heads(&self, of_head: Expr, block: usize, is_normed: bool) -> Option<Expr> {
         let is_sum = is_normed || self.config(block)?.attention.output;
         Some(of_head.over(if is_sum { Fold::Sum } else { Fold::Concatenation }, 'h', self.heads_of(block).len()))
     }
 
-    /// Builds the sum of the additions of all keys and heads of a block to a query: before its norms, or at its output.
+    /// Builds the sum of what all keys add to a query through all heads of a block: before the block's norms, or after
+    /// them.
     pub(super) fn added_by_heads(&self, block: usize, is_normed: bool) -> Option<Expr> {
         let keys = self.sentence.contributions.get(block)?.keys();
         self.over_heads(self.of_each_head(block, is_normed)?.sum('j', keys), block, is_normed)

@@ -20,8 +20,8 @@ use super::reader::EntryReader;
 use super::rule::{Bound, Expr, Fold, Number, Rule, at};
 
 impl EntryReader<'_> {
-    /// Returns the rule by which this model computes an entry; `None` of a quantity that is not explained, and if the model
-    /// has no such entry.
+    /// Returns the rule by which this model computes an entry; `None` if its quantity has no rule, or if the model has
+    /// no such entry.
     pub fn rule_of(&self, entry: Entry) -> Option<Rule> {
         if let Some(pass) = &self.model.recorded {
             return self.recorded_rule(pass, entry);
@@ -29,7 +29,8 @@ impl EntryReader<'_> {
         self.computed_rule(entry)
     }
 
-    /// Returns the rule of a recorded number: what stands in the file is given, and the rest is computed from that.
+    /// Returns the rule of an entry of a recording: numbers in the file are given, and the others are computed from
+    /// them.
     fn recorded_rule(&self, pass: &RecordedPass, entry: Entry) -> Option<Rule> {
         use Quantity::*;
         let part = |part: FilePart| self.recorded_as(pass, entry, part);
@@ -67,7 +68,7 @@ impl EntryReader<'_> {
         (softmax - weight).abs() <= rounding * weight.max(rounding)
     }
 
-    /// Returns whether the softmax of a recorded head is over the keys that are shown, and nothing else.
+    /// Returns whether the softmax of a recorded head is over exactly the keys that are shown, without sinks.
     fn is_whole_softmax(&self, pass: &RecordedPass, entry: Entry) -> bool {
         let attention = self.recorded_attention(pass, entry);
         self.shows_all_keys(pass, entry) && attention.is_some_and(|(_, of)| of.part(FilePart::Sinks).is_none())
@@ -94,7 +95,7 @@ impl EntryReader<'_> {
         has_scale && cap.is_ok_and(|cap| cap == parts.config.attention.score_cap)
     }
 
-    /// Returns the attention of the file to which a head belongs, and its text.
+    /// Returns the recorded attention to which the entry of a head belongs, and its text.
     fn recorded_attention<'p>(
         &self,
         pass: &'p RecordedPass,
@@ -105,7 +106,8 @@ impl EntryReader<'_> {
         Some((text, attention?))
     }
 
-    /// Returns the tensor of the file in which a number of a head stands, or from which it comes.
+    /// Returns the rule of a given number, whose symbol is the name of the tensor in the file; `None` if the file has
+    /// no such tensor.
     fn recorded_as(&self, pass: &RecordedPass, entry: Entry, part: FilePart) -> Option<Rule> {
         let block = match entry.owner {
             Owner::Head(head) => self.head(head)?.block,
@@ -155,14 +157,14 @@ impl EntryReader<'_> {
             Coordinate => self.coordinate(owner.point()?, i),
             Cosine => self.cosine(owner.point()?, i),
             Distance => self.distance_between(owner.point()?, i),
-            // Made by a norm, and told above; or read by code alone.
+            // Norms are explained by `norm_before`; the others are read by code alone.
             Normed | Attended | Final | Visible | Temperature => None,
         }
     }
 }
 
-/// Returns the most that a weight may differ from the softmax of what was recorded with it, as a share of the weight: as
-/// much as the rounding of the numbers explains.
+/// Returns by how much a weight may differ from the softmax of the recorded scores, relative to the weight, because
+/// numbers were rounded.
 const fn rounding(of: Precision) -> f32 {
     match of {
         Precision::F32 => 1e-4,
@@ -184,32 +186,34 @@ impl RowStatistics {
         Self { form, mean, deviation: row.over(Fold::Deviation(form), letter, count) }
     }
 
-    /// Evaluates both once, for a rule that norms a whole row.
+    /// Evaluates the mean and the deviation once, for a rule that needs many entries of the row; `None` if a number is
+    /// missing.
     pub(super) fn held(self, reader: &EntryReader<'_>, bound: &Bound) -> Option<Self> {
         let number = |of: &Expr, label: &str| Some(Number::new(print(of), label, reader.evaluate(of, bound)?).into());
         let mean = if let Some(mean) = &self.mean { Some(number(mean, "mean")?) } else { None };
         Some(Self { deviation: number(&self.deviation, "σ")?, mean, ..self })
     }
 
-    /// Builds an entry of the normed row.
+    /// Builds an entry of the normed row from the entry before the norm, a gain and a shift.
     pub(super) fn norm(&self, own: Expr, gain: Expr, shift: Option<Expr>) -> Expr {
         let centred = if let Some(mean) = &self.mean { own - mean.clone() } else { own };
         ((centred / self.deviation.clone()) * gain_of(self.form, gain)).plus(shift)
     }
 
-    /// Builds the entry of a normed row that its own letter counts; the fold over the row binds that letter anew.
+    /// Builds the entry of a normed row that `letter` indexes; inside the mean and the deviation, the same letter runs
+    /// over the whole row.
     pub(super) fn norm_row(form: NormForm, row: Expr, (letter, count): (char, usize), names: [TensorId; 2]) -> Expr {
         Self::of(form, row.clone(), letter, count).norm_by(row, names, letter)
     }
 
-    /// Builds it with the gain and the shift of these names, whose entries the letter counts.
+    /// Builds an entry of the normed row with the gain and the shift in these tensors, which the letter indexes.
     pub(super) fn norm_by(&self, own: Expr, [gain, shift]: [TensorId; 2], letter: char) -> Expr {
         let parameter = |tensor| at(Entry::parameter(tensor, 0, 0), &format!("_{letter}"));
         self.norm(own, parameter(gain), self.form.shift.then(|| parameter(shift)))
     }
 }
 
-/// Builds the factor of a norm's learned gain.
+/// Builds the factor of a norm's learned gain, which some norms store as the difference from 1.
 fn gain_of(form: NormForm, gain: Expr) -> Expr {
     if form.gain_from_one { Expr::from(Number::plain(1.0)) + gain } else { gain }
 }

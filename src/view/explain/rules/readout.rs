@@ -10,11 +10,11 @@ use super::super::reader::EntryReader;
 use super::super::rule::{Bound, Expr, Fold, Function, Number, Over, Rule, at};
 use super::RowStatistics;
 
-/// The number of logits that the softmax of one of them names: more than any view lists.
+/// The number of logits that a worked softmax lists: more than any view shows.
 const LOGITS_NAMED: usize = 64;
 
 impl EntryReader<'_> {
-    /// Returns the rule of a learned number, with the values that it had before: as training left it, and as it began.
+    /// Returns the rule of a learned number, with other values of it: before the learner's change, and before training.
     pub(super) fn learned(&self, tensor: TensorId, row: usize, col: usize) -> Option<Rule> {
         let value = self.model.parameters.entry(tensor, row, col)?;
         let trained = self.model.trained.entry(tensor, row, col)?;
@@ -31,7 +31,7 @@ impl EntryReader<'_> {
         Some(Rule::new(latex(tensor.name), Expr::Given(beside), Bound::default()))
     }
 
-    /// Builds a logit; a readout with a layer of its own reads what that makes of the outputs.
+    /// Builds the rule of a logit. A readout with a layer of its own reads the outputs after that layer.
     pub(super) fn logit(&self, row: usize, class: usize) -> Option<Rule> {
         let architecture = &self.model.architecture;
         let bound = Bound::default().with('i', row).with('t', self.sentence.tokens.len().checked_sub(1)?);
@@ -64,7 +64,8 @@ impl EntryReader<'_> {
         Some(Rule::new("z_c", logit, bound))
     }
 
-    /// Builds an entry of the output that the logits are computed from: each, the last, or the mean of all.
+    /// Builds an entry of the output from which the logits are computed: that of each token, that of the last one, or
+    /// the mean over all.
     fn pooled(&self, letter: char) -> Expr {
         let first = self.contextual(0, 0);
         match self.model.architecture.pooling {
@@ -77,7 +78,7 @@ impl EntryReader<'_> {
         }
     }
 
-    /// Builds the row that the readout's own layer makes of the outputs; `None` of a layer that takes too long.
+    /// Builds the output of the readout's own layer; `None` if it takes too long to compute.
     fn transformed(&self, activation: Activation, bound: &Bound) -> Option<Expr> {
         let (width, parameters) = (self.width(), &self.model.parameters);
         let weights = at(Entry::parameter(TensorName::TransformWeights.into(), 0, 0), "ed");
@@ -94,11 +95,12 @@ impl EntryReader<'_> {
         Some(row.printed_along("t", 'd').with_definition(definition))
     }
 
-    /// Returns the weights by which a class reads the dimensions of the outputs.
+    /// Returns the weights with which a class reads the dimensions of the output; `None` if the class has no static
+    /// vector.
     fn readout_of(&self, class: usize) -> Option<Expr> {
         let word = match self.model.architecture.readout.is_by_static_vectors() {
             false => None,
-            // Pieces of a pretrained model may look alike, but all of them are classes.
+            // In a pretrained model, each row is a class, even if two pieces look alike.
             true if self.model.pretrained.is_some() => Some(class),
             true => Some(self.space.row_of(self.model.classes.get(class)?)?),
         };
@@ -108,14 +110,15 @@ impl EntryReader<'_> {
         })
     }
 
-    /// Builds a probability, and names the largest logits only: a model may have as many classes as words.
+    /// Builds the rule of a probability. Only some of the logits are listed, because a model may have as many classes
+    /// as words.
     pub(super) fn probability(&self, row: usize, class: usize) -> Option<Rule> {
         let all = &self.sentence.answers.logits;
         let logits = (row < all.rows()).then(|| all.row(row))?;
         let never = &self.sentence.answers.never;
         let written = logits.iter().enumerate().filter(|(class, _)| !never.contains(class));
         let largest = written.map(|(_, logit)| *logit).fold(f32::NEG_INFINITY, f32::max);
-        // Formulas leave out the largest logit, which keeps the powers small and cancels.
+        // Formulas leave out the largest logit: it cancels, and is subtracted only to keep the powers small.
         let softmax = |largest: Option<Number>| {
             let power = |first: usize, letter: &str| {
                 let logit = at(Quantity::Logit.of_model([row, first]), &format!("_{letter}"));
@@ -124,7 +127,7 @@ impl EntryReader<'_> {
             };
             let of = Box::new(power(0, "b"));
             let total = Over { fold: Fold::Sum, letter: 'b', count: logits.len(), of, named: LOGITS_NAMED };
-            // What is never written takes no part.
+            // Classes that the model may never write are left out of the sum.
             let total = never.iter().fold(Expr::Over(total), |total, class| total - power(*class, "_"));
             power(0, "c") / total
         };
@@ -134,7 +137,7 @@ impl EntryReader<'_> {
     }
 }
 
-/// Returns the share of each of some tokens in their mean.
+/// Returns the share of each token in the mean over so many tokens.
 fn share(tokens: usize) -> Expr {
     Expr::from(Number::plain(1.0)) / Number::new("T", "", tokens as f64)
 }

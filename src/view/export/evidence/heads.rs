@@ -14,11 +14,11 @@ use serde_json::{Map, Value, json};
 
 use super::{grid_text, number, number_or_null, numbers};
 
-/// Words and pairs of heads that are listed in a text.
+/// The number of words, and of pairs of heads, that a text lists.
 const LISTED: usize = 5;
 const PAIRS: usize = 4;
 
-/// Returns all heads over texts as a JSON object.
+/// Returns the measures of all heads over texts as a JSON object.
 pub fn texts_json(texts: &Texts, evidence: &Evidence<'_>) -> Value {
     let head = |head: &HeadTexts| {
         let mut object = head_json(head, evidence);
@@ -43,7 +43,7 @@ pub fn texts_json(texts: &Texts, evidence: &Evidence<'_>) -> Value {
     object
 }
 
-/// Returns the measures of a head by their names: those of cross-attention only of such a head.
+/// Returns the measures of a head with their names; those for cross-attention only if the head belongs to one.
 pub(super) fn metrics(of: &HeadTexts) -> impl Iterator<Item = (String, Value)> {
     let is_within = of.towers.is_within();
     let is_given = move |measure: &TextMeasure| measure.is_of(true) || !is_within;
@@ -79,7 +79,7 @@ pub(super) fn head_json(head: &HeadTexts, evidence: &Evidence<'_>) -> Map<String
     object
 }
 
-/// Returns all heads over texts as a table.
+/// Returns the measures of all heads over texts as a table.
 pub fn texts_text(texts: &Texts, evidence: &Evidence<'_>) -> String {
     const WORDS_CHARS: usize = 22;
     let mut text = texts.about();
@@ -109,7 +109,8 @@ pub fn texts_text(texts: &Texts, evidence: &Evidence<'_>) -> String {
     text
 }
 
-/// Returns the names of the blocks of a model with a source, by which its heads are numbered.
+/// Returns the numbers and names of the blocks of a model with a source, whose heads are numbered by block; empty for
+/// any other model.
 fn blocks_text(texts: &Texts) -> String {
     let mut text = String::new();
     for head in texts.heads.iter().filter(|head| head.head == 0 && texts.even.is_some()) {
@@ -119,7 +120,8 @@ fn blocks_text(texts: &Texts) -> String {
     if text.is_empty() { text } else { format!("\n{text}\n") }
 }
 
-/// Returns which head of cross-attention aligns most; nothing of a model without a source.
+/// Returns a sentence about the head of cross-attention that looks most at the aligned word; empty for a model without
+/// a source.
 fn alignment_text(texts: &Texts) -> String {
     let aligned = |head: &HeadTexts| head.measures.measure(TextMeasure::Aligned);
     let heads = texts.heads.iter().filter_map(|head| Some((head, aligned(head)?)));

@@ -16,14 +16,14 @@ use serde_json::{Map, Value, json};
 use super::heads::{head_json, metrics};
 use super::number;
 
-/// Keys of a row that are written, and the least weight of one.
+/// The number of keys that are written for each query, and the least weight of one of them.
 const KEYS_OF_A_ROW: usize = 8;
 const LEAST_WEIGHT: f32 = 0.005;
 
 /// The reason why the files were not written.
 #[derive(Debug)]
 pub enum HeadVisFault {
-    /// The folder exists and is not empty.
+    /// The folder is not empty.
     Taken,
     /// A text could not be run again.
     Text(String),
@@ -79,7 +79,7 @@ pub fn write_headvis(
     Ok(())
 }
 
-/// Returns what is drawn of a head as a point.
+/// Returns the measures and the place of a head, which HeadVis draws as a point.
 fn point(head: &HeadTexts) -> Map<String, Value> {
     let mut point: Map<String, Value> = metrics(head).collect();
     point.insert("layer".to_owned(), json!(head.layer));
@@ -87,7 +87,7 @@ fn point(head: &HeadTexts) -> Map<String, Value> {
     point
 }
 
-/// Returns the sequences of each head, in its own order.
+/// Returns the sequences of each head, in the order in which the head ranks them.
 fn shown(texts: &Texts, file: &str, evidence: &Evidence<'_>) -> Result<BTreeMap<usize, Vec<Value>>, HeadVisFault> {
     let mut wanted: BTreeMap<usize, Vec<(usize, usize)>> = BTreeMap::new();
     for (number, head) in texts.heads.iter().enumerate() {
@@ -112,7 +112,7 @@ fn shown(texts: &Texts, file: &str, evidence: &Evidence<'_>) -> Result<BTreeMap<
 }
 
 fn sequence(of: &RankedText, tokens: &[String], weights: &Matrix<f32>) -> Value {
-    /// Four decimals, as HeadVis writes weights.
+    /// The inverse of the rounding step: HeadVis has weights with four decimals.
     const PARTS: f64 = 1e4;
     let (mut indices, mut values) = (Vec::new(), Vec::new());
     for query in 0..weights.rows() {

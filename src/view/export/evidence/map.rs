@@ -46,7 +46,8 @@ fn grid(grid: &Grid) -> Value {
     grid.iter().map(|row| row.iter().map(|value| number_or_null(*value)).collect::<Value>()).collect()
 }
 
-/// Returns the maps of the difference of logits as tables, with the probabilities beside.
+/// Returns the maps of the difference of logits as tables, after the differences and probabilities of the whole
+/// sentences.
 pub fn map_text(maps: &Maps) -> String {
     let Maps { tokens, place, answer, against, difference, probability, .. } = maps;
     let at = token_name(tokens, *place);

@@ -20,9 +20,9 @@ use std::fmt::Write as _;
 use attune_engine::messages::cut;
 use serde_json::Value;
 
-/// Columns of a terminal that tables fit into.
+/// The width in characters that tables may have, to fit into a terminal.
 const COLUMNS: usize = 100;
-/// Greatest length of a name at the beginning of a row.
+/// The largest number of characters of a name at the beginning of a row.
 const NAME_CHARS: usize = 14;
 
 /// Returns a number to nine digits; `null` if it is not finite.
@@ -38,7 +38,7 @@ fn numbers(row: &[f64]) -> Value {
     row.iter().map(|x| number(*x)).collect()
 }
 
-/// Returns a table of numbers with a name before each row. What is wider than a terminal is continued below.
+/// Returns a table of numbers with a name before each row. Columns that do not fit into a terminal are continued below.
 fn grid_text(corner: &str, columns: &[String], rows: &[(String, Vec<Option<f64>>)], digits: usize) -> String {
     let shown = |value: &Option<f64>| value.map_or("-".to_owned(), |value| without_sign_of_zero(value, digits));
     let cells: Vec<Vec<String>> = rows.iter().map(|(_, row)| row.iter().map(shown).collect()).collect();
@@ -47,7 +47,7 @@ fn grid_text(corner: &str, columns: &[String], rows: &[(String, Vec<Option<f64>>
     let length = |text: &String| text.chars().count();
     let first = names.iter().map(length).chain([corner.chars().count()]).max().unwrap_or(0);
     let widest = cells.iter().flatten().chain(&heads).map(length).max().unwrap_or(0);
-    // A table that just fits stands closer together.
+    // Columns move closer together if the table would not fit otherwise.
     let width = if first + heads.len() * (widest + 2) > COLUMNS { widest + 1 } else { widest + 2 };
     let at_once = ((COLUMNS - first) / width.max(1)).max(1);
     let mut text = String::new();
@@ -67,23 +67,23 @@ fn grid_text(corner: &str, columns: &[String], rows: &[(String, Vec<Option<f64>>
     text
 }
 
-/// Writes a number; one that rounds to 0 has no sign.
+/// Writes a number without a minus sign if it rounds to 0.
 fn without_sign_of_zero(value: f64, digits: usize) -> String {
     let text = format!("{value:.digits$}");
     if text.trim_start_matches(['-', '0', '.']).is_empty() { text.trim_start_matches('-').to_owned() } else { text }
 }
 
-/// Returns the names of rows of tokens, with the numbers that a command line counts.
+/// Returns each token after its number, which is counted from 1 as on the command line.
 fn numbered(tokens: &[String]) -> impl Iterator<Item = String> {
     (1..).zip(tokens).map(|(number, token)| format!("{number:>2} {token}"))
 }
 
-/// Returns the names of so many layers or heads.
+/// Returns the numbers from 1 to `count`, which name layers or heads.
 fn counted_from_one(count: usize) -> Vec<String> {
     (1..=count).map(|number| number.to_string()).collect()
 }
 
-/// Returns a token with its number, as a command line counts it.
+/// Returns a token with its number in brackets, which is counted from 1 as on the command line.
 fn token_name(tokens: &[String], place: usize) -> String {
     format!("{} ({})", tokens.get(place).map_or("", String::as_str), place + 1)
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{number, number_or_null, numbers, token_name};
 use crate::view_model::score::source_name;
 
-/// Pairs and words that are listed in a text.
+/// The number of pairs, and of words, that a text lists.
 const LISTED: usize = 12;
 
 fn source(source: Source) -> Vec<Value> {
@@ -23,7 +23,7 @@ fn source(source: Source) -> Vec<Value> {
     }
 }
 
-/// Returns the split as a JSON object.
+/// Returns the split of a score as a JSON object.
 pub fn score_json(score: &Score) -> Value {
     let SplitScore { score: whole, weight, added, cap, sources, key_sources, pairs, relative, .. } = &score.split;
     let labels = |sources: &[Source]| sources.iter().map(|of| Value::Array(source(*of))).collect::<Value>();
@@ -50,7 +50,8 @@ pub fn score_json(score: &Score) -> Value {
     })
 }
 
-/// Returns the largest pairs as text, those of the relative table first.
+/// Returns the largest pairs as text: first relative to the mean over all keys that the query sees, then as they add up
+/// to the score.
 pub fn score_text(score: &Score) -> String {
     let Score { tokens, at, split } = score;
     let (query, key) = (token_name(tokens, at.query), token_name(tokens, at.key));
@@ -81,7 +82,7 @@ pub fn score_text(score: &Score) -> String {
     text
 }
 
-/// Returns the largest pairs of a table, and the sums of the others and of all.
+/// Returns the largest pairs of a table as text, with the sum of the others and the sum of all.
 fn pairs_text(title: &str, split: &SplitScore, table: &Matrix<f64>) -> String {
     let mut text = format!("\n{title}\n");
     let mut all: Vec<(usize, usize, f64)> = (0..table.rows())

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{grid_text, number, number_or_null, numbered, numbers, token_name};
 
-/// The measures as a JSON object, in the order of the definitions, which is that of the correlations too.
+/// The measures as a JSON object, in the order of their definition, which the correlations follow too.
 #[derive(Serialize)]
 struct WordsJson<'a> {
     tokens: &'a [String],

@@ -25,22 +25,23 @@ use crate::view_model::stage::StageModel;
 struct GivenData<'a> {
     tokens: Vec<&'a str>,
     source: Option<Vec<&'a str>>,
-    /// The number of blocks that read the source.
+    /// The number of blocks that process the source.
     source_blocks: usize,
     blocks: Vec<BlockData<'a>>,
     heads: Vec<HeadData>,
-    /// The points of the tokens before the first layer and after each, in units of the picture; empty without points.
+    /// The points of the tokens before the first layer and after each layer, as multiples of the picture's radius;
+    /// empty if a recording has no states or they do not fit.
     points: Vec<Numbers<'a>>,
     source_points: Option<Numbers<'a>>,
     projection: AxesData,
     /// The names of the steps of the walk through a layer.
     steps: [&'static str; Step::ALL.len()],
-    /// The likeliest answers at each token, or of the whole sentence, with their probabilities.
+    /// The likeliest answers with their probabilities: a list for each token, or a single one for the whole sentence.
     answers: Vec<Vec<(&'a str, f32)>>,
     grid: Option<GridData>,
 }
 
-/// The patches that the tokens are.
+/// The grid of image patches that the tokens represent.
 #[derive(Serialize)]
 struct GridData {
     rows: usize,
@@ -53,21 +54,22 @@ struct GridData {
 #[derive(Serialize)]
 struct PictureData {
     width: usize,
-    /// Red, green, blue and an opaque alpha of each pixel, in Base64.
+    /// The red, green, blue and alpha bytes of the pixels, in Base64; alpha is always opaque.
     pixels: String,
 }
 
 #[derive(Serialize)]
 struct BlockData<'a> {
     title: String,
-    /// Heads, queries and keys.
+    /// The numbers of heads, queries and keys.
     shape: [usize; 3],
     weights: Numbers<'a>,
-    /// The pairs of a query and a key that it does not see, counted row by row: where each run of them begins and ends.
+    /// The hidden pairs of a query and a key, numbered row by row, as the beginning and the end of each run of them.
     hidden: Vec<[usize; 2]>,
     attends_to: &'static str,
     is_of_source: bool,
-    /// What each head adds to each query, in units of the picture, (heads, queries, 3); `None` where it is not known.
+    /// The vector that each head adds to each query, as multiples of the picture's radius, with shape (heads, queries,
+    /// 3); `None` if it is not known.
     arrows: Option<Numbers<'a>>,
     /// Whether the arrows begin at the query's point and not at zero.
     residual: bool,
@@ -80,13 +82,13 @@ struct AxesData {
     shares: Vec<f32>,
 }
 
-/// The data as JSON, and what did not fit, in words for the reader.
+/// The data as JSON, and a description of what was left out, for the reader.
 pub(super) struct Given {
     pub json: String,
     pub about: String,
 }
 
-/// Returns the data of the snapshot's pass; `None` without one.
+/// Returns the data of the snapshot's forward pass; `None` if there is no model, or if not even one block fits.
 pub(super) fn data(snapshot: &Snapshot) -> Option<Given> {
     let (model, stage) = (snapshot.model.as_ref()?, StageModel::of(snapshot)?);
     let sentence = &model.sentence;
@@ -125,7 +127,7 @@ fn answers(model: &ModelSnapshot) -> Vec<Vec<(&str, f32)>> {
     answers.map(|best| best.iter().filter_map(named).collect()).collect()
 }
 
-/// Returns the patches, if all of them are on the page.
+/// Returns the grid of patches; `None` if the tokens are not patches, or if only some of them are on the page.
 fn grid_data(snapshot: &Snapshot) -> Option<GridData> {
     let pass = snapshot.model.as_ref()?.recorded.as_deref()?;
     let ((rows, columns), tokens) = grid(pass).filter(|_| pass.tokens.len() == pass.place.count(false))?;
@@ -137,7 +139,7 @@ fn grid_data(snapshot: &Snapshot) -> Option<GridData> {
     Some(GridData { rows, columns, tokens, picture })
 }
 
-/// Returns how many blocks' weights and arrows fit, and the count of their numbers.
+/// Returns how many blocks fit with their weights and arrows, and how many numbers these have.
 fn blocks_that_fit(model: &ModelSnapshot) -> (usize, usize) {
     let sizes = model.sentence.activations.blocks.iter().map(|block| {
         block.heads.iter().map(|head| head.weights.flat().len() + AXES * head.weights.rows()).sum::<usize>()
@@ -168,14 +170,16 @@ fn block_data(model: &ModelSnapshot, block: usize, radius: f32) -> BlockData<'_>
     }
 }
 
-/// Returns what the heads of a block add, if there are points; of a recording, only with its output map.
+/// Returns what each head of a block adds to each query; `None` without points, and for a recording that lacks the
+/// output projection.
 fn arrows(model: &ModelSnapshot, block: usize, radius: f32) -> Option<Numbers<'static>> {
     let moves = model.sentence.moves.get(block).filter(|moves| moves.heads() > 0 && has_points(model))?;
     let pairs = (0..moves.heads()).flat_map(|head| (0..moves.queries()).map(move |query| (head, query)));
     Some(Numbers(pairs.flat_map(|(head, query)| moves.head(head, query)).map(|x| x / radius).collect()))
 }
 
-/// Finds the pairs that are hidden in all heads of a block. Of a recording without small weights, only a mask says so.
+/// Returns the runs of pairs that are hidden in all heads of a block. A recording without small weights shows them only
+/// by its mask.
 fn hidden(model: &ModelSnapshot, block: usize) -> Vec<[usize; 2]> {
     let is_said = |pass: &RecordedPass| {
         let is_partial = pass.place.model.recording.texts[pass.place.text].about.is_partial;
@@ -197,7 +201,8 @@ fn hidden(model: &ModelSnapshot, block: usize) -> Vec<[usize; 2]> {
     runs
 }
 
-/// Returns the points before the first layer of the shown ones and after each.
+/// Returns the points before the first layer and after each of the first `shown` layers; empty if they have more than
+/// `room` numbers.
 fn points<'a>(model: &'a ModelSnapshot, radius: f32, shown: usize, room: usize) -> Vec<Numbers<'a>> {
     let (sentence, sources) = (&model.sentence, model.architecture.source_blocks.len());
     if model.recorded.as_ref().is_some_and(|recorded| !recorded.has_states()) {
@@ -218,12 +223,12 @@ fn points<'a>(model: &'a ModelSnapshot, radius: f32, shown: usize, room: usize) 
     stops.into_iter().map(|stop| scaled(stop, radius)).collect()
 }
 
-/// Returns whether there are points: a recording may be without hidden states.
+/// Returns whether the points are known; a recording may lack hidden states.
 fn has_points(model: &ModelSnapshot) -> bool {
     model.recorded.as_ref().is_none_or(|recorded| recorded.has_states())
 }
 
-/// Returns points in units of the picture.
+/// Returns points as multiples of the picture's radius.
 fn scaled(points: &Matrix<f32>, radius: f32) -> Numbers<'static> {
     Numbers(points.flat().iter().map(|x| x / radius).collect())
 }
@@ -261,7 +266,7 @@ fn about(model: &ModelSnapshot, shown: usize, has_no_points: bool) -> String {
     about
 }
 
-/// Says which part of a recording is shown, if it is not all of it.
+/// Describes which part of a recording is shown; empty if all of it is.
 fn part_of_recording(place: &RecordedPlace) -> String {
     let (texts, shown, all) = (place.model.recording.texts.len(), place.tokens(false), place.count(false));
     let mut part = String::new();

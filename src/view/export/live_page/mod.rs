@@ -51,7 +51,7 @@ use crate::view_model::labels::HeadLabels;
 use crate::view_model::notebook::shown_choices;
 use crate::view_model::stage::StageModel;
 
-/// The scripts in the order of their dependencies; the last one starts the page.
+/// The scripts of a live page, in the order of their dependencies; the last one starts the page.
 const SCRIPTS: &[&str] = &[
     include_str!("page/engine.js"),
     include_str!("page/dom.js"),
@@ -74,7 +74,7 @@ const SCRIPTS: &[&str] = &[
     include_str!("page/prose.js"),
     include_str!("page/page.js"),
 ];
-/// The scripts of a page whose numbers are given.
+/// The scripts of a page that shows given numbers and computes none.
 const GIVEN_SCRIPTS: &[&str] = &[
     include_str!("page/engine.js"),
     include_str!("page/dom.js"),
@@ -111,7 +111,8 @@ const SLIDES_SCRIPTS: &[&str] = &[
     include_str!("page/prose.js"),
     include_str!("page/slides.js"),
 ];
-/// Returns scripts without their comments, a seventh of their length, which every page of a site would repeat.
+/// Returns scripts without their comments, which are a seventh of their length and would be repeated on every page of a
+/// site.
 fn without_comments(scripts: &[&str]) -> String {
     let mut is_comment = false;
     let mut code = String::new();
@@ -143,16 +144,16 @@ pub(super) static FONTS: LazyLock<String> = LazyLock::new(|| {
 /// The notice on a page without the model.
 const STILL: &str = "<p class=\"way\">This page contains the lesson's text and the numbers that attune computed, but \
     not the model. To run the model, open the lesson in attune.</p>\n";
-/// The notice on a page of a recording of which not even the first attention fits.
+/// The notice on a page of a recording that has no attention, or whose first attention does not fit.
 const STILL_RECORDING: &str = "<p class=\"way\">This page contains the recorded text without its attention, which is \
     not there or has more numbers than a page holds. To see all of it, open the recording in attune.</p>\n";
-/// The elements that the scripts fill, hidden until the scripts run: those of a live page, or of a page whose numbers are given.
+/// The elements of a live page that the scripts fill; they are hidden until the scripts run.
 const LAB: &str = include_str!("page/lab.html");
 const GIVEN_LAB: &str = include_str!("page/given.html");
 const SLIDES_LAB: &str = include_str!("page/slides.html");
-/// The stage and the time line, which both have.
+/// The stage and the time line, which both kinds of page have.
 const STAGE: &str = include_str!("page/stage.html");
-/// The words of both for the ends of the time line, the way between them, and the points.
+/// The words of a live page for the ends of the time line, the way between them, and the points.
 const WORDS: [(&str, &str); 6] = [
     ("{things}", "words"),
     ("{before}", "Where each word is before attention"),
@@ -191,7 +192,7 @@ pub fn write(
     write_among(snapshot, answered, pictures, PagesAround::alone(glossary), to)
 }
 
-/// Writes the page as part of a site.
+/// Writes the page as part of a site. See [`write`] for the arguments and the result.
 pub(super) fn write_among(
     snapshot: &Snapshot,
     answered: Option<&Snapshot>,
@@ -225,10 +226,8 @@ pub(super) fn write_among(
     Ok(true)
 }
 
-/// Writes the slides of the lesson's presentation, as [`write`] writes its page. Returns whether the model is beside them.
-///
-/// # Errors
-/// If it cannot be written.
+/// Writes the slides of the lesson's presentation, with arguments as in [`write`]. Returns whether the slides contain
+/// the model. # Errors If they cannot be written.
 pub fn write_slides(
     snapshot: &Snapshot,
     answered: Option<&Snapshot>,
@@ -258,18 +257,19 @@ pub fn write_slides(
     Ok(true)
 }
 
-/// Returns the answers to predictions from a training of the lesson, if there are none yet.
+/// Trains the lesson to find the answers to predictions; `None` if answers are given already, or if there is nothing to
+/// reveal.
 fn own_answers(snapshot: &Snapshot, answered: Option<&Snapshot>) -> Option<Snapshot> {
     answered.is_none().then(|| revealed(snapshot, || Kernel::trained(snapshot.lesson.clone()))).flatten()
 }
 
-/// Returns whether the page has the numbers of one pass: of a recording, or of a model that does not fit, if the model itself was
-/// opened and not a lesson about it, whose cells ask for other passes too.
+/// Returns whether the page may show the numbers of a single pass. A recording's page may, and so may that of a model
+/// that was opened by itself; a lesson about a model may not, because its cells need other passes.
 fn is_given(snapshot: &Snapshot) -> bool {
     snapshot.lesson.is_of_folder() || snapshot.lesson.static_embedding.recording().is_some()
 }
 
-/// Writes the page with what stands before its text, with scripts and with their data.
+/// Writes a page with scripts, their data, and the elements before its text.
 fn write_with_scripts(
     snapshot: &Snapshot,
     pictures: &Pictures,
@@ -312,7 +312,7 @@ fn answers<'a>(snapshot: &Snapshot, revealed: &'a Snapshot) -> Vec<PageAnswer<'a
     cells.filter_map(|cell| answer(cell.id, cell.items)).collect()
 }
 
-/// Returns the answer that a revealed prediction has after its choices.
+/// Returns the answer that follows the choices of a revealed prediction; `None` if the items do not contain one.
 fn answer<'a>(cell: &'a str, items: Vec<PageItem<'a>>) -> Option<PageAnswer<'a>> {
     let details = items.into_iter().find_map(|item| match item {
         PageItem::Details { items, .. } => Some(items),
@@ -358,23 +358,23 @@ struct Data<'a> {
     heads: Vec<HeadData>,
     /// The names of the steps of the walk through a layer.
     steps: [&'static str; Step::ALL.len()],
-    /// The cards of a query and a key by quantity, for each head.
+    /// The cards of each head, by quantity, which explain the numbers of a query and a key.
     cards: Vec<BTreeMap<String, Card>>,
     /// The formulas of all cards, as MathML.
     formulas: Vec<String>,
-    /// The quantities of the card of a number, each with its step.
+    /// The quantities that the card of a number shows as a whole, each with the index of its step.
     whole: Vec<(String, usize)>,
-    /// The quantities whose results the steps tell.
+    /// The quantities whose results the steps state, each with the index of its step.
     results: Vec<(String, usize)>,
-    /// The sentences on a word where no step is walked.
+    /// The sentences about a token outside the steps of the walk.
     rest: Rest,
-    /// The words that an answer depends on, and those that mark a hidden word.
+    /// The word that an answer is about; `None` for a model without answers.
     asked: Option<Asked>,
-    /// The sections of predictions that keep results hidden until they are answered.
+    /// The section ids of the predictions that keep results hidden until they are answered.
     keepers: Vec<String>,
     hidden: [&'static str; HIDDEN.len()],
     projection: ProjectionData<'a>,
-    /// The length that is the unit of the picture, and so its scale; see `app::stage`.
+    /// The length that the picture takes as its unit, which determines its scale; see `app::stage`.
     radius: f32,
     sentences: &'a [Vec<String>],
     /// The sentence on the stage, as indices of the vocabulary.
@@ -394,7 +394,7 @@ struct ModelData<'a> {
     parameters: Vec<Parameter<'a>>,
 }
 
-/// The data of a page as JSON.
+/// The data of a page as JSON: its own, and that of the model, which several pages may share.
 pub struct PageData {
     own: String,
     model: String,
@@ -442,7 +442,7 @@ impl<'a> Parameter<'a> {
     }
 }
 
-/// Returns the tensors that differ from their trained values.
+/// Returns the tensors that differ from the trained ones, with their current values.
 fn changed(model: &ModelSnapshot) -> Vec<Parameter<'_>> {
     let pairs = model.parameters.tensors().zip(model.trained.tensors());
     pairs.filter(|(now, trained)| now.1 != trained.1).map(|(now, _)| Parameter::of(now)).collect()
@@ -458,7 +458,7 @@ impl Serialize for Numbers<'_> {
     }
 }
 
-/// The rule that makes the target of a source.
+/// The rule that determines the target from a source.
 #[derive(Serialize)]
 struct RewriterData {
     reversed: bool,
@@ -492,7 +492,7 @@ struct ProjectionData<'a> {
     mean: Numbers<'a>,
     axes: Tensor<'a>,
     names: Vec<String>,
-    /// For each chosen axis, the words from which and to which it points.
+    /// For each chosen axis, the words at its negative and its positive end; `None` if they are unknown.
     ends: Vec<Option<(String, String)>>,
     /// Each axis's share of the variance of all words.
     shares: Vec<f32>,
@@ -599,7 +599,7 @@ fn cells(snapshot: &Snapshot) -> Vec<CellData<'_>> {
         .collect()
 }
 
-/// Returns the data of a page as JSON; `None` if there is no model yet, or only what one has done, if the model is too large for
+/// Returns the data of a page as JSON; `None` if there is no model yet, for a recording, if the model is too large for
 /// a page, or if the scripts lack its tokenizer.
 pub fn data(snapshot: &Snapshot) -> Option<PageData> {
     let (space, model) = (snapshot.space.as_deref()?, snapshot.model.as_ref()?);

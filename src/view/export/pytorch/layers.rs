@@ -16,15 +16,15 @@ use super::template::{Filling, norm_call};
 
 /// A form that some blocks of a model have.
 pub(super) struct LayerClass {
-    /// The word before the names of its classes, which tells apart the blocks of a model with a source; and a number
-    /// behind them, from the second form on.
+    /// The word before the names of the classes, which distinguishes the blocks of a model with a source; `number`
+    /// follows them from the second form on.
     kind: &'static str,
     number: String,
     pub form: BlockConfig,
 }
 
 impl LayerClass {
-    /// Returns the forms of a model's blocks, in order.
+    /// Returns the different forms of a model's blocks, in the order of their first blocks.
     pub fn all(architecture: &Architecture) -> Vec<Self> {
         let mut classes: Vec<Self> = Vec::new();
         for (number, block) in architecture.numbered_blocks() {
@@ -47,7 +47,7 @@ impl LayerClass {
         format!("{}Block{}", self.kind, self.number)
     }
 
-    /// Returns the Python of both classes.
+    /// Returns the Python code of both classes: of the attention and of the block.
     pub fn python(&self) -> [String; 2] {
         let attention = attention(&self.form.attention).with_gap("Attention", self.attention());
         let block = block(&self.form).with_gap("Attention", self.attention()).with_gap("Block", self.block());
@@ -55,7 +55,7 @@ impl LayerClass {
     }
 }
 
-/// Returns the Python that makes some blocks of a model, counted over all blocks.
+/// Returns the Python code that creates some blocks of a model, counted over all blocks.
 pub(super) fn calls(architecture: &Architecture, classes: &[LayerClass], blocks: std::ops::Range<usize>) -> String {
     let mut calls = String::new();
     for (number, block) in architecture.numbered_blocks().filter(|(number, _)| blocks.contains(number)) {
@@ -81,7 +81,7 @@ fn kind(architecture: &Architecture, number: usize, block: &BlockConfig) -> &'st
     }
 }
 
-/// Returns a block's form, whichever block has its table of distances.
+/// Returns the form of a block, in which it does not matter which block owns the table of distances.
 fn form(block: &BlockConfig) -> BlockConfig {
     let mut form = block.clone();
     form.attention.distances = form.attention.distances.map(|distances| DistanceForm { table: None, ..distances });
@@ -141,7 +141,7 @@ fn facts_of_scores(config: &AttentionConfig) -> [(&'static str, bool); 12] {
     ]
 }
 
-/// Adds the numbers of the layer's positions and of its own mask.
+/// Fills in the constants of the layer's positions and of its own mask.
 fn with_places(config: &AttentionConfig, mut filling: Filling) -> Filling {
     if let Some(turns) = config.rotary {
         filling = filling.with_gap("theta", format!("{:?}", turns.theta)).with_gap("turned", turns.width);
@@ -200,7 +200,7 @@ pub(super) fn activation(activation: Activation) -> (&'static str, &'static str)
     }
 }
 
-/// Returns the reason why `nn.MultiheadAttention` cannot say an attention; `None` if it can.
+/// Returns the reason why `nn.MultiheadAttention` cannot express an attention; `None` if it can.
 pub(super) fn unlike_library(config: &AttentionConfig) -> Option<&'static str> {
     let widths = [config.key_width, config.value_width].map(|width| width * config.heads == config.width);
     let reasons = [

@@ -31,27 +31,25 @@ use super::markdown::MarkdownWriter;
 use super::page::Pictures;
 use super::trace::matrices;
 
-/// The most by which a number of PyTorch may differ from attune's, as a share of the largest number of its tensor, or of
-/// 1. Both compute in single precision, and add in different orders.
+/// The largest difference between a number of PyTorch and that of attune, relative to the largest number of the tensor,
+/// or to 1. Both compute in single precision, but add in different orders.
 const TOLERANCE: &str = "5e-5";
-/// The most numbers of a notebook, weights and results together: Base64 makes 43 MB of them.
+/// The largest number of values in a notebook, weights and results together; in Base64 they take 43 MB.
 pub const NUMBERS_MAX: usize = 8_000_000;
-/// Characters in a line of Base64.
+/// The number of characters in a line of Base64.
 const LINE: usize = 120;
 
-/// The contents of a notebook that was written.
+/// The numbers of tensors in a notebook that was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Contents {
-    /// Tensors of the model.
+    /// The number of tensors of the model.
     pub weights: usize,
-    /// Tensors that the notebook compares.
+    /// The number of tensors that the notebook compares with its own results.
     pub compared: usize,
 }
 
-/// Writes the notebook of the snapshot's model and sentence.
-///
-/// # Errors
-/// If it cannot be written, or the model cannot be told in a notebook; described in words.
+/// Writes the notebook of the snapshot's model and sentence. # Errors If it cannot be written, or if a notebook cannot
+/// express the model; described in words.
 pub fn write(snapshot: &Snapshot, to: impl Write) -> io::Result<Contents> {
     let (Some(space), Some(model)) = (snapshot.space.as_deref(), snapshot.model.as_ref()) else {
         return Err(io::Error::other("the lesson has no model yet"));
@@ -87,7 +85,7 @@ pub fn write(snapshot: &Snapshot, to: impl Write) -> io::Result<Contents> {
     Ok(contents)
 }
 
-/// The numbers of a tensor, row by row.
+/// The numbers of a tensor, row by row, with its shape.
 struct Numbers<'a> {
     shape: Vec<usize>,
     values: Cow<'a, [f32]>,
@@ -173,7 +171,7 @@ impl Notebook<'_> {
         self.code(&filling.fill(include_str!("cells/other.py")));
     }
 
-    /// Returns what the templates of the whole model need.
+    /// Returns the facts and texts that the templates of the whole model need.
     fn filling(&self, classes: &[LayerClass], sentence: &Sentence) -> Filling {
         let architecture = &self.model.architecture;
         let sources = architecture.source_blocks.len();
@@ -245,10 +243,10 @@ impl Notebook<'_> {
     }
 }
 
-/// The layers that `nn.MultiheadAttention` can say, and what it cannot say of the others.
+/// The attention classes that `nn.MultiheadAttention` can express, and the reasons why it cannot express the others.
 struct Library {
     alike: Vec<String>,
-    /// Reasons with the classes that they are true of.
+    /// The reasons, each with the classes to which it applies.
     reasons: BTreeMap<&'static str, Vec<String>>,
 }
 
@@ -283,7 +281,7 @@ const EQUATIONS: &str = "## The model\n\nEach line has its equation beside it. $
                          the heads:\n\n$$A_h = \\mathrm{softmax}\\left(\\frac{Q_h K_h^T}{\\sqrt{d_k}}\\right), \\qquad M_h = A_h V_h$$\n\n\
                          The classes have only what this model has.";
 
-/// Returns what the template of the whole model needs of its shape.
+/// Returns the facts and texts about the model's architecture that the template of the whole model needs.
 fn filling_of(architecture: &Architecture) -> Filling {
     let source = if architecture.has_source() { architecture.source } else { SourceForm::default() };
     let transform = architecture.readout.activation();
@@ -317,12 +315,13 @@ fn filling_of(architecture: &Architecture) -> Filling {
         .with_gap("logit_cap", architecture.logit_cap.unwrap_or(1.0))
 }
 
-/// Returns what the embedding of the sentence needs.
+/// Returns the facts and texts that the template for the embedding of the sentence needs.
 fn own_embedding(architecture: &Architecture) -> Filling {
     embedding(architecture, ["ids", "tokens", "", "rows", "P", "gamma_E", "beta_E"])
 }
 
-/// Returns what the embedding of the source needs, with the tensors of its own where it has such.
+/// Returns the facts and texts that the template for the embedding of the source needs. It uses tensors of the source
+/// where the model has them, and otherwise those of the sentence.
 fn source_embedding(architecture: &Architecture) -> Filling {
     let SourceForm { positions, embedding_norm, .. } = architecture.source;
     let table = if positions { "P_S" } else { "P" };

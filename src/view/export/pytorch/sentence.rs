@@ -13,7 +13,7 @@ pub(super) struct Sentence {
     source: Option<Tower>,
     segments: Vec<usize>,
     has_hidden_word: bool,
-    /// Whether some word sees no word.
+    /// Whether some word of the sentence sees no word.
     pub has_blind_word: bool,
     has_given_rows: bool,
     has_segments: bool,
@@ -24,7 +24,7 @@ pub(super) struct Sentence {
     neighbours: Vec<Value>,
 }
 
-/// The tokens of a tower, with their rows of `E` and of `P`.
+/// The tokens of a sentence or of its source, with their rows of `E` and of `P`.
 struct Tower {
     texts: Vec<String>,
     ids: Vec<usize>,
@@ -32,7 +32,8 @@ struct Tower {
 }
 
 impl Tower {
-    /// Reads the tokens. A token without a word gets the row behind those of `E`, which the notebook fills with zeros.
+    /// Creates a tower from tokens. A token without a word gets the row after those of `E`, which the notebook fills
+    /// with zeros.
     fn of(tokens: &[Token], zero: usize, form: PositionRows) -> Self {
         let words: Vec<Option<usize>> = tokens.iter().map(|token| token.word).collect();
         let places: Vec<usize> = (0..tokens.len()).collect();
@@ -44,7 +45,7 @@ impl Tower {
     }
 }
 
-/// Returns whether the rows of `P` are not simply counted from 0.
+/// Returns whether the rows of `P` are given, rather than counted from 0.
 pub(super) fn has_given_rows(architecture: &Architecture) -> bool {
     architecture.positions == Positions::Learned && architecture.position_rows != PositionRows::default()
 }
@@ -89,12 +90,12 @@ impl Sentence {
         !self.neighbours.is_empty()
     }
 
-    /// Returns whether a reader can write another sentence of the lesson's words.
+    /// Returns whether a reader of the notebook can replace the sentence by another one of the lesson's words.
     pub fn is_of_words(&self) -> bool {
         self.words.is_some() && self.source.is_none()
     }
 
-    /// Returns the sentence as Python writes it.
+    /// Returns the sentence as a Python string.
     pub fn written(&self) -> Value {
         json!(self.tokens.texts.join(" "))
     }
@@ -132,7 +133,8 @@ impl Sentence {
     }
 }
 
-/// Returns each word of the sentence with the nearest other word and their cosine. A word without a direction has none.
+/// Returns the row of each word of the sentence, with that of the nearest other word and their cosine; empty if some
+/// static vector is zero.
 fn neighbours(model: &ModelSnapshot, space: &StaticSpace) -> Vec<Value> {
     if space.squares.contains(&0.0) {
         return Vec::new();

@@ -7,12 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use attune_engine::numerics::norm::{NormForm, NormKind};
 
-/// The beginning of a line's condition.
+/// The mark between a line of a template and its condition.
 const CONDITION: &str = "#? ";
 /// The beginning of the gap of a norm.
 const NORM: &str = "norm ";
 
-/// A model, or a part of one, as a template needs it.
+/// The facts and texts with which a template is filled, for a model or a part of one.
 pub(super) struct Filling {
     facts: BTreeSet<&'static str>,
     gaps: BTreeMap<&'static str, String>,
@@ -38,13 +38,13 @@ impl Filling {
         self
     }
 
-    /// Returns the Python of a template.
+    /// Returns the Python code of a template.
     pub fn fill(&self, template: &str) -> String {
         let lines = template.lines().filter_map(|line| self.needed(line));
         lines.map(|line| self.without_gaps(line) + "\n").collect()
     }
 
-    /// Returns a line without its condition; `None` if the model does not need it.
+    /// Returns a line without its condition; `None` if the condition does not hold.
     fn needed<'t>(&self, line: &'t str) -> Option<&'t str> {
         let Some((text, condition)) = line.rsplit_once(CONDITION) else { return Some(line) };
         let holds = condition.split_whitespace().all(|fact| match fact.strip_prefix('!') {
@@ -54,7 +54,7 @@ impl Filling {
         holds.then(|| text.trim_end())
     }
 
-    /// Fills the gaps of a line in one go, so that a text in a gap stays as it is.
+    /// Fills all gaps of a line in one pass, so that braces in the text of a gap are kept.
     fn without_gaps(&self, line: &str) -> String {
         let (mut filled, mut rest) = (String::new(), line);
         while let Some((before, after)) = rest.split_once('{') {
@@ -82,7 +82,7 @@ impl Filling {
     }
 }
 
-/// Returns the call of PyTorch that norms `x` with two tensors of a module.
+/// Returns the PyTorch call that applies a norm to `x`, with the gain and the shift of a module.
 pub(super) fn norm_call(form: NormForm, x: &str, gain: &str, shift: &str) -> String {
     let (shape, epsilon) = (format!("self.{gain}.shape"), format!("{:e}", form.epsilon));
     let gain = if form.gain_from_one { format!("1 + self.{gain}") } else { format!("self.{gain}") };

@@ -16,11 +16,8 @@ use serde_json::json;
 
 use crate::export::trace::texts;
 
-/// Writes the pass of the snapshot's sentence. The same pass has the same bytes: entries and tensors are in the order of
-/// their names.
-///
-/// # Errors
-/// If it cannot be written, or there is no model yet.
+/// Writes the forward pass of the snapshot's sentence. Entries and tensors are in the order of their names, so that the
+/// same pass gives the same bytes. # Errors If it cannot be written, or there is no model yet.
 pub fn write(snapshot: &Snapshot, to: &mut dyn Write) -> io::Result<()> {
     let Some(model) = &snapshot.model else { return Err(io::Error::other("the lesson has no model to record")) };
     let mut writer = Writer { model, tensors: BTreeMap::new(), changed: Vec::new() };
@@ -43,7 +40,7 @@ struct Writer<'a> {
     changed: Vec<String>,
 }
 
-/// A block's place in a recording.
+/// The side and the layer of a block in a recording.
 #[derive(Clone, Copy)]
 struct Place {
     side: Side,
@@ -61,8 +58,8 @@ impl Writer<'_> {
         self.tensors.insert(name, tensor);
     }
 
-    /// Returns the place of each block. Where there is a source, a layer of the decoder is a block of self-attention
-    /// and one that attends to the source.
+    /// Returns the place of each block. In a model with a source, a layer of the decoder has two blocks: one of
+    /// self-attention, and one that attends to the source.
     fn places(&self) -> Vec<Place> {
         let architecture = &self.model.architecture;
         let sources = architecture.source_blocks.len();
@@ -148,7 +145,7 @@ impl Writer<'_> {
         let side = if model.sentence.source.is_some() { Side::Decoder } else { Side::Own };
         self.add(name(side, 0), matrix(&activations.input));
         for (block, place) in own.iter().zip(&places[sources..]) {
-            // The last block of a layer writes over what those before it left.
+            // The output of a layer's last block replaces those of its earlier blocks.
             self.add(name(side, place.layer + 1), matrix(&block.output));
         }
     }
@@ -169,7 +166,7 @@ impl Writer<'_> {
         if let Some(words) = words(&sentence.tokens) {
             add("words", json!(words).to_string());
         }
-        // A pretrained model's classes are its vocabulary, which its own files have.
+        // The classes of a pretrained model are its vocabulary, which is in its own files.
         if !snapshot.lesson.static_embedding.is_pretrained() {
             add("classes", json!(&self.model.classes[..]).to_string());
         }
@@ -180,7 +177,7 @@ impl Writer<'_> {
     }
 }
 
-/// Returns whether a head's weights are not the softmax of its scores.
+/// Returns whether the learner replaced a head's weights, which are then not the softmax of its scores.
 fn replaces_weights(mode: &HeadMode<f32>) -> bool {
     matches!(mode, HeadMode::Uniform | HeadMode::Frozen(_) | HeadMode::Mean)
 }
@@ -189,7 +186,7 @@ fn matrix(matrix: &Matrix<f32>) -> Tensor {
     (vec![matrix.rows(), matrix.cols()], matrix.flat().to_vec())
 }
 
-/// Matrices of one shape, one behind the other.
+/// Returns matrices of the same shape as one tensor, with their number as the first dimension.
 fn stacked<'m>(matrices: impl Iterator<Item = &'m Matrix<f32>>) -> Tensor {
     let (mut shape, mut numbers) = (vec![0, 0, 0], Vec::new());
     for matrix in matrices {
@@ -199,7 +196,7 @@ fn stacked<'m>(matrices: impl Iterator<Item = &'m Matrix<f32>>) -> Tensor {
     (shape, numbers)
 }
 
-/// 1 where a query sees a key in some head.
+/// Returns a matrix with 1 where a query sees a key in at least one head, and 0 elsewhere.
 fn mask(heads: &[HeadActivations<f32>]) -> Tensor {
     let [queries, keys] = heads.first().map_or([0; 2], |head| [head.scores.rows(), head.scores.cols()]);
     let is_seen = |at: usize| heads.iter().any(|head| head.scores.flat()[at] > f32::NEG_INFINITY);
@@ -207,12 +204,13 @@ fn mask(heads: &[HeadActivations<f32>]) -> Tensor {
     (vec![queries, keys], mask.collect())
 }
 
-/// Returns the places of the tokens that a tokenizer added.
+/// Returns the positions of the tokens that a tokenizer added.
 fn special(tokens: &[Token]) -> Vec<usize> {
     (0..tokens.len()).filter(|at| tokens[*at].is_added()).collect()
 }
 
-/// Returns the word that each token is a piece of; `None` of a model that reads whole words.
+/// Returns the word of which each token is a piece, if it is one of the text; `None` for a model that reads whole
+/// words.
 fn words(tokens: &[Token]) -> Option<Vec<Option<usize>>> {
     let pieces = tokens.iter().map(|token| token.piece.as_ref());
     pieces.map(|piece| piece.map(|piece| piece.word)).collect()

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use crate::export::trace::tensor;
 
-/// Why a recording has no trace.
+/// The reason why a recording has no trace.
 #[derive(Debug)]
 pub enum NoTrace {
     Refused(Refusal),
@@ -46,7 +46,7 @@ pub fn write(recording: &Recording, text: &RecordedText, file: &str, mut to: imp
     let writer = Writer { recording, text };
     let mut map = writer.about(file)?;
     map.insert("config".to_owned(), json!({ "blocks": writer.blocks()? }));
-    // One tensor at a time: all of them may be as large as the memory.
+    // Tensors are written one at a time, because all of them together may not fit into memory.
     let head = Value::Object(map).to_string();
     to.write_all(&head.as_bytes()[..head.len() - 1])?;
     to.write_all(b",\"tensors\":{")?;
@@ -55,7 +55,7 @@ pub fn write(recording: &Recording, text: &RecordedText, file: &str, mut to: imp
     Ok(())
 }
 
-/// Writes the entries of an object, with commas between them.
+/// A writer of the entries of a JSON object.
 struct Tensors<'a> {
     to: &'a mut dyn Write,
     is_first: bool,
@@ -117,7 +117,7 @@ impl Writer<'_> {
         Ok(map)
     }
 
-    /// Returns the form of each attention, as far as it was recorded.
+    /// Returns the properties of each attention that were recorded.
     fn blocks(&self) -> Result<Vec<Value>, Refusal> {
         self.text.attentions.iter().map(|attention| self.block(attention)).collect()
     }
@@ -170,7 +170,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Returns the hidden states before and after an attention's layer, where they are those of the block.
+    /// Returns the hidden states before and after an attention's layer; `None` where the layer's other attention comes
+    /// between.
     fn around(&self, attention: &Attention) -> [Option<(&usize, &FileTensor)>; 2] {
         let states = self.states(attention.side);
         let has = |side: Side| self.text.attentions.iter().any(|one| (one.side, one.layer) == (side, attention.layer));
@@ -184,8 +185,8 @@ impl Writer<'_> {
         if side == Side::Encoder { &self.text.source_states } else { &self.text.states }
     }
 
-    /// Returns the name of the state after a layer. Where the model's final norm was applied to the last state, it is
-    /// no block's output; that of an encoder has no name in a trace.
+    /// Returns the name of the state after a layer. If the model's final norm was applied to the last state, it is
+    /// called `output`; that of an encoder then has no name, which is `None`.
     fn name_of_output(&self, side: Side, layer: usize, block: usize) -> Option<String> {
         let about = &self.text.about;
         let is_last = self.states(side).keys().next_back() == Some(&layer);
@@ -196,7 +197,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes the tensors of a head, `own` within its attention and `number` among all.
+    /// Writes the tensors of a head, which has the index `own` within its attention and `number` among all heads.
     fn head(
         &self,
         (attention, visible): (&Attention, &[bool]),

@@ -10,23 +10,23 @@ use crate::sheet::grid::{SPREAD, short};
 use crate::sheet::{Grid, Grids, Scale, Tile, Tiles};
 use crate::view_model::output::full;
 
-/// Cells of a picture: more would make a file that no program opens.
+/// The largest number of map cells in a picture; no program opens a file with more.
 const CELLS_MAX: usize = 400_000;
-/// Rows and columns of a map that are drawn.
+/// The largest number of rows, and of columns, of a map that are drawn.
 const SIDE_MAX: usize = 256;
-/// The hues of heads in the palette.
+/// The number of hues for heads in the palette.
 const HUES: usize = 6;
-/// Sides of a cell, the largest first, each with the columns that it is for.
+/// The sides of a cell, each after the largest number of columns for which it is used.
 const SIDES: [(usize, f32); 4] = [(14, 28.0), (24, 20.0), (64, 10.0), (SIDE_MAX, 4.0)];
-/// The least side of a cell that has its number in it.
+/// The least side of a cell in which its number is written.
 const NUMBERED: f32 = 28.0;
 const NUMBER_SIZE: f32 = 10.0;
-/// The side of a small map, and the room over and under it.
+/// The side of a small map, the room below it for its number, and the height of its bar.
 const TILE: f32 = 60.0;
 const FOOT: f32 = 18.0;
 const BAR: f32 = 3.0;
 
-/// The cells that a picture has room for.
+/// The number of cells for which a picture still has room.
 pub struct Cells {
     left: usize,
 }
@@ -38,7 +38,7 @@ impl Default for Cells {
 }
 
 impl Cells {
-    /// Takes room for the cells of a grid; false where there is none.
+    /// Reserves room for the cells of a grid; returns `false` if there is not enough.
     fn take(&mut self, cells: usize) -> bool {
         let is_enough = cells <= self.left;
         self.left -= if is_enough { cells } else { 0 };
@@ -46,12 +46,12 @@ impl Cells {
     }
 }
 
-/// Rows and columns of a grid that are drawn, and the side of a cell.
+/// The numbers of rows and columns of a grid that are drawn, and the measures of the drawing.
 struct GridPlan {
     rows: usize,
     cols: usize,
     cell: f32,
-    /// Room for the names of the rows and of the columns, and for the last column's name, which leans out.
+    /// The room for the names of the rows, for the names of the columns, and for the slanted name of the last column.
     left: f32,
     top: f32,
     lean: f32,
@@ -64,7 +64,7 @@ impl GridPlan {
         let cell = side.map_or(SIDES[SIDES.len() - 1].1, |(_, side)| side);
         let longest =
             |names: &[String]| names.iter().map(|name| width(&cut(name, NAME_MAX), FONT_SIZE)).fold(0.0, f32::max);
-        // Names stand on a slant of 45 degrees.
+        // The names of columns are slanted by 45 degrees.
         let reach = longest(&grid.cols[..cols]) * std::f32::consts::FRAC_1_SQRT_2;
         let last = grid.cols[..cols].last().map_or(0.0, |name| width(&cut(name, NAME_MAX), FONT_SIZE));
         Self {
@@ -88,7 +88,7 @@ impl GridPlan {
 }
 
 impl Drawing {
-    /// Maps side by side as far as they fit, with what their colours mean.
+    /// Draws maps side by side as far as they fit, followed by the meaning of their colours.
     pub(super) fn grids(&mut self, Grids { grids, legend, .. }: &Grids) {
         let (mut x, mut row_height, mut left_out) = (0.0, 0.0_f32, 0);
         for grid in grids {
@@ -148,7 +148,7 @@ impl Drawing {
         self.body.push_str("</g></g>");
     }
 
-    /// Writes the names of rows and columns; of so many that they would cover each other, every few.
+    /// Writes the names of rows and columns; if the cells are so small that names would overlap, only every few names.
     fn names(&mut self, grid: &Grid, plan: &GridPlan) {
         let every = (FONT_SIZE / plan.cell).ceil().max(1.0) as usize;
         let ink = colour("ink-soft");
@@ -171,7 +171,7 @@ impl Drawing {
         self.body.push_str("</g>");
     }
 
-    /// Writes the numbers as the window writes them; all of their digits are the title of each.
+    /// Writes the numbers as the window does, each with all of its digits as its title.
     fn numbers(&mut self, grid: &Grid, plan: &GridPlan) {
         self.body.push_str("<g text-anchor=\"middle\">");
         let ramp = Ramp::of(grid.scale);
@@ -179,7 +179,7 @@ impl Drawing {
             let Some(value) = grid.value(row, col) else { continue };
             let (x, y) = ((col as f32 + 0.5) * plan.cell, (row as f32 + 0.5) * plan.cell + NUMBER_SIZE / 3.0);
             let (shown, ink) = (short(value), ink_on(ramp.colour(grid.share(value))));
-            // A number that is wider than its cell is smaller.
+            // A number that is wider than its cell is written in a smaller size.
             let size = NUMBER_SIZE.min(plan.cell / (shown.chars().count() as f32 * LETTER));
             let _ = write!(
                 self.body,
@@ -190,7 +190,7 @@ impl Drawing {
         self.body.push_str("</g>");
     }
 
-    /// Colours from the least number to the largest.
+    /// Draws the colours of a scale, from the least number to the largest.
     fn legend(&mut self, scale: Scale) {
         const STEPS: usize = 9;
         const STEP: f32 = 16.0;
@@ -222,7 +222,7 @@ impl Drawing {
         self.y += FONT_SIZE + GAP / 2.0;
     }
 
-    /// Small maps, each with its number and a bar.
+    /// Draws small maps, each with a number and a bar.
     pub(super) fn tiles(&mut self, tiles: &Tiles) {
         let gutter = tiles.rows.iter().map(|name| width(&cut(name, NAME_MAX), FONT_SIZE)).fold(0.0, f32::max) + GAP;
         let ink = colour("ink-soft");
@@ -296,7 +296,7 @@ impl Drawing {
 
 /// Writes the cells of a grid, as one path for each colour.
 fn cells(body: &mut String, grid: &Grid, [rows, cols]: [usize; 2], cell: f32) {
-    /// Between cells that are not small.
+    /// The gap between cells, unless they are too small for it.
     const BETWEEN: f32 = 1.0;
     let side = if cell > 2.0 * BETWEEN { cell - BETWEEN } else { cell };
     let ramp = Ramp::of(grid.scale);
@@ -315,7 +315,7 @@ fn cells(body: &mut String, grid: &Grid, [rows, cols]: [usize; 2], cell: f32) {
 /// The colours of a scale, as in the window.
 struct Ramp {
     ground: [u8; 3],
-    /// Colours of the largest number below 0 and of the largest above.
+    /// The colours of the least number and of the largest one; both are the same if the scale has no negative numbers.
     ends: [[u8; 3]; 2],
     is_signed: bool,
 }
@@ -353,7 +353,7 @@ fn hex([red, green, blue]: [u8; 3]) -> String {
 
 /// Returns the ink that can be read on a colour.
 fn ink_on([red, green, blue]: [u8; 3]) -> &'static str {
-    /// Below it, white letters have the greater contrast.
+    /// The lightness below which white letters have the greater contrast.
     const DARK: f32 = 150.0;
     let light = 0.299 * f32::from(red) + 0.587 * f32::from(green) + 0.114 * f32::from(blue);
     if light < DARK { "#ffffff" } else { colour("ink") }

@@ -44,22 +44,22 @@ pub struct Site {
 /// The page of a lesson, and the parts that the front page shows.
 struct LessonPage {
     html: String,
-    /// Bytes of the page and of its pictures.
+    /// The size of the page and of its pictures, in bytes.
     bytes: usize,
     sketch: Option<Sketch>,
     /// The texts for the search, each with the id of its section.
     texts: Vec<(String, String)>,
     is_live: bool,
-    /// Whether it is of a lesson's file, and not of a model or a recording.
+    /// Whether the page is of a lesson's file, rather than of a model or a recording.
     is_of_lesson: bool,
 }
 
 /// The reason why the site cannot be made.
 #[derive(Debug)]
 pub enum SiteFault {
-    /// The new folder cannot be made at this place.
+    /// The folder cannot be created, for the given reason.
     Place(&'static str),
-    /// A lesson can have no page, with the reason.
+    /// A lesson cannot have a page, for the given reason.
     Lesson(PathBuf, &'static str),
     /// The pages are too large together.
     Large,
@@ -227,8 +227,8 @@ fn front_page(site: &Site) -> String {
     text
 }
 
-/// Returns the picture at the beginning: a sentence whose word has two meanings, and how they part. The whole picture leads to its
-/// lesson. Empty if no lesson has such a picture.
+/// Returns the picture at the top of the front page, which links to its lesson: a sentence in which a word has two
+/// meanings, and how they separate. Empty if no lesson has such a picture.
 fn hero(site: &Site) -> String {
     let mut lessons = site.headings.iter().zip(&site.pages);
     let split =

@@ -9,18 +9,18 @@ use crate::view_model::pictures::{Sketch, SketchArc, SketchMove};
 
 /// The number of group colours; further groups repeat them.
 const HUES: usize = 8;
-/// The radius of a word's dot and of the end of a move, and the length of an arrow's head.
+/// The radius of a word's dot, the radius of the dots at both ends of a move, and the length of an arrow's head.
 const DOT: f32 = 1.7;
 const END_DOT: f32 = 4.2;
 const HEAD: f32 = 9.0;
-/// How far the tip of an arrow's head is from the middle of the dot that it touches.
+/// The distance between the tip of an arrow's head and the centre of the dot at the end of the move.
 const TIP: f32 = 3.0;
 /// The average width of a letter, as a share of the font size. It is used to find free places for names.
 const LETTER: f32 = 0.56;
 /// The same of a capital letter in the name of a group, with the space after it.
 const CAPITAL: f32 = 0.78;
 
-/// The size of a picture, in its own units.
+/// Half the width and half the height of a picture, in its own units, and the size of its names.
 #[derive(Clone, Copy)]
 pub(super) struct Frame {
     half: [f32; 2],
@@ -30,10 +30,10 @@ pub(super) struct Frame {
     largest: f32,
 }
 
-/// The picture on a card, and the one at the beginning of the page.
+/// The frame of the picture on a card; `HERO` is that of the picture at the top of the page.
 pub(super) const CARD: Frame = Frame { half: [190.0, 112.0], text: 15.0, largest: 15.0 };
 pub(super) const HERO: Frame = Frame { half: [380.0, 132.0], text: 16.0, largest: 26.0 };
-/// The share of a frame that the points take, beside the names.
+/// The share of the width and of the height that points take; the rest is room for names.
 const INNER: [f32; 2] = [0.82, 0.76];
 
 /// Returns the gradients of all glows, which the pictures of the page share.
@@ -57,7 +57,7 @@ pub(super) fn gradients() -> String {
     text
 }
 
-/// Returns a lesson's opening picture: its groups as glows, and each highlighted word on its way, which moves.
+/// Returns a lesson's opening picture: its groups as glows, and the animated moves of its highlighted words.
 pub(super) fn svg(sketch: &Sketch, frame: Frame) -> String {
     let Frame { half: [width, height], text: size, .. } = frame;
     let half = [width * INNER[0], height * INNER[1]];
@@ -111,7 +111,7 @@ fn glow(group: usize, ellipse: &Ellipse, text: &mut String) {
     }
 }
 
-/// Adds the move of a word: a line that grows, and its end with an arrow's head and the name, which moves along.
+/// Adds the animated move of a word: a line that grows, and its end with an arrow's head and the word's name.
 fn arrow(way: &SketchMove, reached: Option<usize>, [start, end]: [[f32; 2]; 2], names: &mut Names, text: &mut String) {
     let ([x, y], [to_x, to_y]) = (start, end);
     let length = (to_x - x).hypot(to_y - y);
@@ -137,21 +137,21 @@ fn arrow(way: &SketchMove, reached: Option<usize>, [start, end]: [[f32; 2]; 2], 
     text.push_str("</g></g>");
 }
 
-/// Left, top, right and bottom.
+/// The left, top, right and bottom of a rectangle.
 type Area = [f32; 4];
 
 fn around([x, y]: [f32; 2], radius: f32) -> Area {
     [x - radius, y - radius, x + radius, y + radius]
 }
 
-/// The places of names so far, which keep clear of each other.
+/// The areas that are taken, so that names do not overlap.
 struct Names {
     frame: Frame,
     taken: Vec<Area>,
 }
 
 impl Names {
-    /// Returns where the middle of a name's line begins to be written: beside a point, where the picture has room; `None` without.
+    /// Returns the place for the middle of a name beside a point; `None` if there is no free place in the picture.
     fn place(&mut self, name: &str, [x, y]: [f32; 2], away: f32) -> Option<[f32; 2]> {
         let Frame { half: [width, height], largest: text, .. } = self.frame;
         let letters = name.chars().map(|letter| if letter.is_uppercase() { CAPITAL } else { LETTER });
@@ -177,12 +177,13 @@ impl Names {
     }
 }
 
-/// The size of a sentence's words, the gap between two, and the height of the arcs above them.
+/// The font size of the sentence, the gap between two words, and the height of the arcs above them.
 const WORD: f32 = 40.0;
 const GAP: f32 = 12.0;
 const ARCS: f32 = 70.0;
 
-/// Returns the sentence in a line, and above it where the words that move look, in the hues of the groups that they reach.
+/// Returns the sentence in a line, with arcs from the words that move to the words at which they look, in the hues of
+/// the groups that they reach.
 pub(super) fn sentence(sketch: &Sketch) -> String {
     let widths: Vec<f32> = sketch.sentence.iter().map(|word| word.chars().map(letter).sum::<f32>() * WORD).collect();
     let width: f32 = widths.iter().map(|width| width + GAP).sum();
@@ -213,7 +214,7 @@ pub(super) fn sentence(sketch: &Sketch) -> String {
 
 /// Returns an arc between the middles of two words, in a sentence of this width.
 fn arc_path(arc: &SketchArc, [from, to]: [f32; 2], width: f32) -> String {
-    /// The height of the arc between neighbours, as a share of that of the widest.
+    /// The least height of an arc, as a share of the largest.
     const LEAST: f32 = 0.34;
     /// The height of the middle of a curve, as a share of that of its control points.
     const BULGE: f32 = 0.75;

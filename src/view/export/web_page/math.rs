@@ -10,11 +10,11 @@ use crate::export::escaped;
 
 /// The largest length of a formula, in bytes; longer ones are shown as source.
 const FORMULA_BYTES_MAX: usize = 2048;
-/// The stack size for the deepest nesting that fits into a formula of that length. Only used pages take memory.
+/// The stack size for the deepest nesting that fits into `FORMULA_BYTES_MAX`. Only the pages in use take memory.
 const STACK_BYTES: usize = 128 << 20;
 
-/// Converts a formula to MathML, or shows its source if it cannot be converted or if the converter's output is outside
-/// of the grammar.
+/// Converts a formula to MathML, or shows its source if it cannot be converted or if the converter's output does not
+/// follow the grammar in this file.
 pub fn mathml(latex: &str, is_display: bool) -> String {
     set(latex, is_display).filter(|markup| is_formula(markup)).unwrap_or_else(|| {
         let kind = if is_display { "source display" } else { "source" };

@@ -28,7 +28,8 @@ use super::sheet_html;
 use crate::view_model::glossary::told;
 use crate::view_model::output::OutputModel;
 
-/// The style sheet: the program's palettes, light or dark as the reader's system is, and the page's rules.
+/// The style sheet: the program's palettes, of which the reader's system chooses the light or the dark one, and the
+/// rules of the page.
 const STYLE: &str = concat!(
     ":root {\n  color-scheme: light dark;\n",
     include_str!("light.css"),
@@ -48,12 +49,12 @@ pub(super) const CHOSEN_THEME: &str = concat!(
 /// The deepest level of headings in the outline.
 const OUTLINE_LEVEL_MAX: usize = 3;
 
-/// The pages around a page in a site, and their common glossary.
+/// The surroundings of a page: links to the other pages of a site, the glossary, and the shared files.
 #[derive(Clone, Copy)]
 pub(super) struct PagesAround<'a> {
     pub glossary: Option<&'a Glossary>,
     pub links: &'a Links,
-    /// Markup above the page, with links to the previous and the next page.
+    /// Markup above the page, with links to the previous and the next page; empty for a page on its own.
     pub way: &'a str,
     pub parts: Parts<'a>,
 }
@@ -83,7 +84,7 @@ pub(super) struct PageAnswer<'a> {
     pub cell: &'a str,
     /// The index of the right choice.
     pub right: usize,
-    /// Why each choice is right or wrong.
+    /// The reasons why each choice is right or wrong.
     pub reasons: Vec<PageItem<'a>>,
     pub said: Vec<PageItem<'a>>,
 }
@@ -102,7 +103,7 @@ pub fn write(snapshot: &Snapshot, pictures: &Pictures, glossary: Option<&Glossar
     write_with(snapshot, pictures, PagesAround::alone(glossary), &Additions::default(), to)
 }
 
-/// Writes the notebook with the additional parts of a live page.
+/// Writes the notebook with the additional parts of a live page. # Errors If it cannot be written.
 pub(super) fn write_with(
     snapshot: &Snapshot,
     pictures: &Pictures,
@@ -148,7 +149,7 @@ pub(super) fn write_page(
     let title = escaped(page.title);
     let heading = if page.begins_with_title() { String::new() } else { format!("<h1>{title}</h1>") };
     write!(to, "{}{}{before}", head(&title, around.parts, *script, styles), around.way)?;
-    // A page whose model is beside its text, and one of a site, has no room for the list at its side.
+    // The outline is folded if its place beside the text is taken, by the model or by the pages of a site.
     let is_folded = script.is_some() || around.parts.0.is_some();
     to.write_all(outline(&body.outline, is_folded).as_bytes())?;
     write!(to, "<main>\n{heading}{}", body.text)?;
@@ -178,7 +179,7 @@ pub(super) fn head(title: &str, parts: Parts<'_>, script: Option<&str>, styles: 
     )
 }
 
-/// Begins the section of a cell or of a slide.
+/// Returns the opening tag for the section of a cell or of a slide.
 fn section(cell: &PageCell<'_>) -> String {
     let (kind, id) = (cell.kind, escaped(&section_id(cell.id)));
     let Some(slide) = &cell.slide else { return format!("<section class=\"cell of-{kind}\" id=\"{id}\">") };
@@ -198,7 +199,7 @@ fn section(cell: &PageCell<'_>) -> String {
     text
 }
 
-/// Returns the outline, which is empty for a single heading.
+/// Returns the outline; empty if it would have fewer than two headings.
 fn outline(headings: &[OutlineLine], is_folded: bool) -> String {
     let shown = || headings.iter().filter(|heading| heading.level <= OUTLINE_LEVEL_MAX);
     if shown().count() < 2 {
@@ -298,7 +299,7 @@ impl Body<'_> {
         self.text.push_str("</figure>");
     }
 
-    /// Adds a picture, light or dark as the page is.
+    /// Adds a stage picture, and its dark version if there is one.
     fn picture(&mut self, StagePicture { light, dark }: &StagePicture, alt: &str) {
         self.text.push_str("<picture>");
         let parts = self.terms.around.parts;
@@ -518,7 +519,7 @@ impl<'e> Markup<'_, '_, 'e> {
     }
 }
 
-/// Returns a picture of the lesson's folder, or the reason why there is none.
+/// Returns a picture in the lesson's folder as HTML, or a note with the reason why it cannot be shown.
 pub fn image(url: &str, alt: &str, pictures: &Pictures) -> String {
     match pictures.image(url) {
         Ok(image) => {
@@ -532,7 +533,7 @@ pub fn image(url: &str, alt: &str, pictures: &Pictures) -> String {
     }
 }
 
-/// Returns a code block, with colours if it is in the language of code cells.
+/// Returns a code block as HTML, with syntax colours if it is Rhai, the language of code cells.
 fn code_block(language: &str, source: &str) -> String {
     let source = source.trim_end();
     let is_own = matches!(language.trim(), "rhai" | "attune");
@@ -568,12 +569,13 @@ fn class(kind: SpanKind) -> Option<&'static str> {
 
 struct Terms<'a> {
     around: PagesAround<'a>,
-    /// Terms that were already explained in this cell.
+    /// The indices of the terms that were already explained in this cell.
     pub explained: HashSet<usize>,
 }
 
 impl Terms<'_> {
-    /// Returns a text as HTML if it names terms that were not explained in this cell yet.
+    /// Returns a text as HTML in which terms are explained at their first occurrence in the cell; `None` if it has no
+    /// such term.
     pub fn markup(&mut self, text: &str) -> Option<String> {
         let PagesAround { glossary, links, .. } = self.around;
         let glossary = glossary?;

@@ -6,37 +6,39 @@ use attune_ui::widgets::heat::{reach, width_of};
 use attune_view::sheet::Grid;
 use egui::{Ui, Vec2};
 
-/// The least height of a row where that shows all maps at once, and elsewhere: its name stays within.
+/// The least height of a row, in points: the first if all maps are visible at once with it, or else the second. Both
+/// have room for the row's name.
 const ROW_LEAST: f32 = 13.0;
 pub const ROW_MIN: f32 = 16.0;
-/// Columns that are narrower have upright names of this size: on a slant they would cover each other.
+/// The column width below which the names are upright, because slanted ones would cover each other, and the font size
+/// of upright names, in points.
 const UPRIGHT_BELOW: f32 = 19.0;
 pub const UPRIGHT_FONT: f32 = 11.5;
-/// Over a map, for its title.
+/// The height of the title above a map, in points.
 const TITLE: f32 = 25.0;
-/// Letters of a name that are shown; the card of a cell has all of it.
+/// The most letters of a name that are shown; the tooltip of a cell has the whole name.
 const LETTERS: usize = 25;
 
-/// Room that a map has.
+/// The room for a map, and how it is drawn.
 #[derive(Clone, Copy)]
 pub struct MapRoom {
-    /// Height in which it would be in sight at once, with those under it.
+    /// The height of a map at which all rows of maps are visible at once.
     pub height: f32,
     pub zoom: f32,
-    /// Maps out of sight are not drawn.
+    /// Whether maps out of sight are not drawn, because there are many.
     pub is_sparing: bool,
 }
 
-/// Room for the names and the size of a cell.
+/// The size of a map with its names, the offset of its cells, and the size of a cell.
 pub struct MapLayout {
     pub size: Vec2,
     pub offset: Vec2,
     pub cell: Vec2,
-    /// The names of the columns stand upright.
+    /// Whether the names of the columns are upright instead of slanted.
     pub is_upright: bool,
 }
 
-/// Returns the name of a row or a column, as far as it is shown.
+/// Returns the name of a row or a column, shortened to `LETTERS` letters.
 pub fn label(name: &str) -> String {
     cut(name, LETTERS)
 }
@@ -64,7 +66,8 @@ impl MapLayout {
         };
         let room = whole - lean;
         let wide = ((room / count).clamp(size::CELL_MIN, size::CELL_MAX) * zoom).floor();
-        // Rows are lower than wide where that shows all of them, and all maps, at once; else those of this map.
+        // Cells may be lower than they are wide, so that all maps are visible at once, or else at least all rows of
+        // this map.
         let low = |whole: f32| ((whole - height - TITLE) / rows).floor();
         let low = match low(all_in) {
             low if low >= ROW_LEAST => low,
@@ -80,8 +83,8 @@ impl MapLayout {
     }
 }
 
-/// Returns how many maps stand beside each other: as many as fit with a number in every cell, or more where only then
-/// all are in sight at once.
+/// Returns the number of maps side by side: as many as fit with a number in every cell, or more if only this makes all
+/// of them visible at once.
 pub fn maps_beside(ui: &Ui, grids: &[Grid]) -> usize {
     let most = |of: &dyn Fn(&Grid) -> usize| grids.iter().map(of).max().unwrap_or(0) as f32;
     let rows_widest = widest(ui, grids.iter().flat_map(|grid| &*grid.rows));

@@ -9,7 +9,8 @@ use egui::{Align2, Pos2, Response, Ui, WidgetInfo, WidgetType};
 
 use super::layout::label;
 
-/// Returns the row of the chosen query. The rows of the source's own heads are no tokens of the stage.
+/// Returns the map's row of the chosen query; `None` if it has none, as for heads of the source, whose rows are not
+/// words on the stage.
 pub fn query_row(map: &HeadMap, selection: &Selection) -> Option<usize> {
     selection.query.filter(|_| !map.is_of_source).and_then(|query| map.row_of(query))
 }
@@ -19,7 +20,8 @@ pub fn sides_of(map: &HeadMap) -> (Side, Side) {
     (Side::of_source(map.is_of_source), Side::of_source(map.keys_are_source))
 }
 
-/// The walk follows this pair through this head. The rows of the source are no tokens of the stage.
+/// Makes the walk follow a pair through the map's head. Does nothing for a head of the source, whose rows are not words
+/// on the stage.
 pub fn choose(selection: &mut Selection, map: &HeadMap, query: usize, key: usize) {
     if !map.is_of_source {
         let pair = map.pair(query, key);
@@ -56,7 +58,8 @@ impl Query<'_> {
         ui.painter().text(at, Align2::RIGHT_CENTER, label(&self.map.queries[self.row]), font, ink);
     }
 
-    /// Points at the word and chooses it. `place` completes its name, `what` is said to be highlighted.
+    /// Highlights the word under the pointer, and chooses it after a click. `place` ends the name of the button, and
+    /// `what` names the things that a click highlights.
     pub fn react(&self, response: Response, place: &str, what: &str, view: &mut PanelView) {
         let token = &self.map.queries[self.row];
         let position = self.map.query_tokens[self.row].start;

@@ -20,9 +20,9 @@ use self::layout::{MapLayout, MapRoom, maps_beside};
 use self::links::{choose, query_row, sides_of};
 use super::context::{SheetContext, ZOOMS, text_ui};
 
-/// The most maps that are all drawn; of more, those out of sight are not.
+/// The most maps that are all drawn; if there are more, those out of sight are not.
 const ALL_DRAWN: usize = 16;
-/// A head that is switched off steps back.
+/// The strength of the colours of a head that is switched off.
 const OFF: f32 = 0.35;
 
 /// Draws the maps, side by side as far as they fit.
@@ -46,7 +46,7 @@ pub fn grids_ui(ui: &mut Ui, Grids { grids, legend, .. }: &Grids, cx: &mut Sheet
             ui.push_id((place, col), |ui| lit.extend(grid_ui(ui, grid, room, cx)));
         };
         if beside == 1 {
-            // What is larger than the panel scrolls: a column would keep it within.
+            // Outside of columns, a map may be wider than the panel, which then scrolls.
             row.iter().enumerate().for_each(|one| one_ui(ui, one));
         } else {
             ui.columns(beside, |columns| {
@@ -57,8 +57,8 @@ pub fn grids_ui(ui: &mut Ui, Grids { grids, legend, .. }: &Grids, cx: &mut Sheet
     show_query(ui, selected, cx.view.selection.query, &lit);
 }
 
-/// A query that was selected elsewhere is scrolled into sight, once, unless one of its `rows` is there already. One
-/// that was clicked here, between `before` and `after`, stays where the pointer is.
+/// Scrolls to a query that was chosen elsewhere, once, unless one of its `rows` is visible already. A query that was
+/// clicked here, between `before` and `after`, stays where the pointer is.
 fn show_query(ui: &Ui, before: Option<usize>, after: Option<usize>, rows: &[Rect]) {
     let id = ui.id().with("query in sight");
     let known = ui.data_mut(|data| std::mem::replace(data.get_temp_mut_or_default::<Option<usize>>(id), after));
@@ -71,7 +71,7 @@ fn show_query(ui: &Ui, before: Option<usize>, after: Option<usize>, rows: &[Rect
     }
 }
 
-/// Draws a map with its title. Returns where its lit row lies.
+/// Draws a map with its title. Returns the rectangle of the chosen query's row, if the map has it.
 fn grid_ui(ui: &mut Ui, grid: &Grid, room: MapRoom, cx: &mut SheetContext) -> Option<Rect> {
     let palette = Palette::of(ui.visuals().dark_mode);
     title_ui(ui, grid, palette);
@@ -94,7 +94,7 @@ fn grid_ui(ui: &mut Ui, grid: &Grid, room: MapRoom, cx: &mut SheetContext) -> Op
     }
     names::rows_ui(ui, grid, &heat, rect.left(), chosen, cx.view);
     let names = names::columns_ui(ui, grid, &heat, &layout, palette);
-    // A cell behind the names is no cell under the pointer.
+    // A cell that is covered by the column names is not under the pointer.
     let pointer = response.hover_pos().filter(|pointer| pointer.y >= names.bottom());
     let pointed = pointer.and_then(|pointer| heat.at(pointer));
     let led = lead(ui, grid, &heat, &response, &mut cx.state.zoom);
@@ -113,7 +113,7 @@ fn grid_ui(ui: &mut Ui, grid: &Grid, room: MapRoom, cx: &mut SheetContext) -> Op
 fn title_ui(ui: &mut Ui, grid: &Grid, palette: &Palette) {
     let ink = if let Scale::Share { hue, .. } = grid.scale { palette.head(hue) } else { palette.ink };
     let title = RichText::new(&grid.title).font(theme::strong(size::BODY)).color(ink);
-    // The maps of heads are copied together.
+    // The map of a head has no copy button of its own, because the maps of all heads are copied together.
     if grid.head().is_some() {
         ui.label(title);
         return;
@@ -141,7 +141,7 @@ fn paint(ui: &Ui, grid: &Grid, heat: &Heat, palette: &Palette) {
     }
 }
 
-/// Returns the colour of a number.
+/// Returns the colour of a cell with this value, which is fainter if the head is switched off.
 fn fill(grid: &Grid, value: f32, palette: &Palette) -> Color32 {
     let fill = match grid.scale {
         Scale::Share { hue, .. } => palette.weight(hue, grid.share(value)),
@@ -167,12 +167,13 @@ fn paint_pointed(ui: &Ui, map: &HeadMap, heat: &Heat, hover: &Hover, palette: &P
     }
 }
 
-/// With the keyboard on the map, arrows go from cell to cell, and plus and minus change the size of the cells.
+/// Handles the keyboard while it is on the map: arrows go from cell to cell, and plus and minus change the size of the
+/// cells. Returns the cell that has the keyboard.
 fn lead(ui: &Ui, grid: &Grid, heat: &Heat, response: &Response, zoom: &mut usize) -> Option<(usize, usize)> {
     let id = response.id.with("cursor");
     let before = ui.data(|data| data.get_temp(id)).unwrap_or((0_usize, 0_usize));
     let mut cursor = (before.0.min(heat.rows.saturating_sub(1)), before.1.min(heat.cols.saturating_sub(1)));
-    // A click in a map of a head follows a pair: the keyboard stays where it is.
+    // A click on a head's map makes the walk follow a pair, so the keyboard stays where it is.
     if response.clicked() && grid.head().is_none() {
         response.request_focus();
         cursor = response.interact_pointer_pos().and_then(|pointer| heat.at(pointer)).unwrap_or(cursor);
@@ -190,14 +191,15 @@ fn lead(ui: &Ui, grid: &Grid, heat: &Heat, response: &Response, zoom: &mut usize
     response.has_focus().then_some(cursor)
 }
 
-/// Returns the size of the cells after the keys of this frame.
+/// Returns the index of the cells' size in [`ZOOMS`] after the plus and minus keys of this frame.
 fn zoomed(ui: &Ui, zoom: usize) -> usize {
     let pressed = |key| usize::from(ui.input_mut(|input| input.consume_key(Modifiers::NONE, key)));
     let larger = pressed(Key::Plus) + pressed(Key::Equals);
     (zoom + larger).saturating_sub(pressed(Key::Minus)).min(ZOOMS.len() - 1)
 }
 
-/// The cell under the pointer: a click follows its pair, a right-click asks for its number, and a card tells it.
+/// Handles the cell under the pointer: a click in a head's map makes the walk follow its pair, a right-click asks for
+/// its number's provenance, and a tooltip describes it.
 fn pointed_ui(
     ui: &Ui,
     response: Response,

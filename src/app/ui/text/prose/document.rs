@@ -396,7 +396,8 @@ fn split(text: &str, style: &Style, out: &mut Vec<TextRun>) {
     push(end..text.len(), None);
 }
 
-/// Finds the first malformed formula from byte `from` on.
+/// Returns the range of the first malformed formula from byte `from` on, and what is wrong with it; `None` if there is
+/// none.
 fn next(text: &str, from: usize) -> Option<(Range<usize>, &'static str)> {
     let mut dollars = text[from..].match_indices('$').map(|(at, _)| from + at).peekable();
     while let Some(open) = dollars.next() {

@@ -417,7 +417,7 @@ fn joined(line: &[WordPart], first: usize) -> (Range<usize>, f32, usize) {
 fn behind_code(left: Pos2, width: f32, size: f32) -> TextItem {
     /// The height of a monospaced font above its baseline, in em.
     const ASCENT: f32 = 0.95;
-    /// The depth below its baseline, in em.
+    /// The depth of a monospaced font below its baseline, in em.
     const DESCENT: f32 = 0.25;
     let (padding_x, padding_y) = prose::CODE_INLINE_PADDING;
     let at = left - vec2(padding_x, size * ASCENT + padding_y);
@@ -552,7 +552,7 @@ pub fn wrong(source: &str, why: &str, tone: Tone) -> Inline {
     Inline::Text(format!("{}{more}", &shown[..end]), format)
 }
 
-/// The number of bytes that are shown of such a source.
+/// The most bytes of a malformed formula that are shown.
 const SHOWN_BYTES: usize = 400;
 
 fn image(path: &Arc<str>, alt: &str, tone: Tone, width: f32, images: &mut Images) -> Vec<Inline> {

@@ -50,7 +50,7 @@ pub struct Maths {
     pub source: String,
     /// The layout, or the reason why the source is not a valid formula.
     pub formula: Result<Formula, String>,
-    /// The glossary index of the term that the formula is the symbol of.
+    /// The glossary index of the term whose symbol the formula is; `None` if there is no such term.
     pub term: Option<usize>,
 }
 
@@ -66,7 +66,7 @@ pub struct Formula {
 #[derive(Clone, Debug, PartialEq)]
 pub struct FormulaMark {
     pub shape: MarkShape,
-    /// The colour that the formula chose, as red, green and blue in [0, 1].
+    /// The colour that the formula chose, as red, green and blue in [0, 1]; `None` for that of the role or of the text.
     pub color: Option<[f32; 3]>,
     /// The role in attention that the letter stands for.
     pub role: Option<Role>,
@@ -112,7 +112,7 @@ fn typeset(source: &str, display: bool) -> Result<Formula, String> {
     placed(&list)
 }
 
-/// Returns the command names, without their backslashes.
+/// Returns the names of the commands, each with its backslash.
 fn commands(source: &str) -> impl Iterator<Item = &str> {
     source.match_indices('\\').map(|(at, _)| {
         let name = source[at + 1..].bytes().take_while(u8::is_ascii_alphabetic).count();
@@ -210,7 +210,8 @@ fn segment(command: &PathCommand) -> Segment {
 }
 
 impl MarkShape {
-    /// Checks that all marks are near the formula's box. Kerns and lowered parts may leave it slightly.
+    /// Returns whether the mark is near the formula, within the largest width and height. Kerns and lowered parts may
+    /// leave the formula's box slightly.
     fn within_bounds(&self) -> bool {
         let near = |p: Pos2| p.x.abs() <= WIDTH_MAX && p.y.abs() <= HEIGHT_MAX;
         match self {
@@ -354,7 +355,7 @@ fn filled_outline(ui: &Ui, path: &[Segment], place: impl Fn(Pos2) -> Pos2, color
     let pixels = |p: Pos2| place(p) * ppp;
     let mut bounds = Rect::NOTHING;
     path.iter().flat_map(Segment::points).for_each(|p| bounds.extend_with(pixels(p)));
-    // Only the visible part is drawn; the margin keeps an outline on a pixel's edge within the grid.
+    // The margin keeps an outline on a pixel's edge within the grid.
     let bounds = Rect::from_min_max(bounds.min.floor(), bounds.max.ceil()).expand(1.0);
     if !bounds.is_positive() || bounds.area() > OUTLINE_PIXELS_MAX {
         return egui::Shape::Noop;

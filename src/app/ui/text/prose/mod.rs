@@ -66,7 +66,8 @@ pub struct Prose {
 }
 
 impl Prose {
-    /// Texts name the terms of this glossary from now on. `card` draws an entry of it, which is prose again.
+    /// Sets the glossary whose terms are marked in texts from now on. `card` draws one of its entries, which is prose
+    /// again.
     pub fn set_glossary(&mut self, glossary: Option<Arc<GlossaryModel>>, card: TermCard) {
         self.glossary = glossary;
         self.term_card = Some(card);
@@ -92,7 +93,7 @@ struct ProsePage {
     document: ProseDocument,
     layout: TextLayout,
     set_for: SetFor,
-    /// The values of its expressions in this layout.
+    /// The values of the text's expressions in this layout.
     live: Option<LiveCellModel>,
     used: u64,
 }

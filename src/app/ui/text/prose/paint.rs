@@ -23,7 +23,7 @@ use crate::text::live_card::{LiveCard, live_lines_ui};
 use crate::theme::{self, Palette, prose, size};
 use crate::ui_state::{Hover, Trail};
 
-/// Draws the entry of a term, by its place in the glossary.
+/// A function that draws the entry of a term, given its index in the glossary.
 pub type TermCard = fn(&mut Ui, &GlossaryModel, usize);
 
 /// The lesson around a text, which makes the text interactive.
@@ -41,11 +41,11 @@ pub struct LessonAround<'a> {
 /// The context in which a text is painted.
 pub struct PaintContext<'a> {
     pub images: &'a mut Images,
-    /// The glossary, with what draws an entry of it.
+    /// The glossary, and the function that draws one of its entries.
     pub entries: Option<(&'a GlossaryModel, TermCard)>,
-    /// Receives the index of a clicked term.
+    /// The place for the index of a clicked term.
     pub asked: &'a mut Option<usize>,
-    /// Receives the clicked links.
+    /// The list to which clicked links are added.
     pub followed: &'a mut Vec<TextLink>,
     pub card: &'a mut Option<LiveCard>,
     pub around: LessonAround<'a>,
@@ -136,13 +136,13 @@ fn text_ui(
     }
     LabelSelectionState::label_text_selection(ui, &response, corner, galley, color, underline);
     if sense.is_focusable() {
-        // egui's text selection has already given it the role of a label.
+        // egui's text selection has already given the link the role of a label.
         ui.ctx().accesskit_node_builder(response.id, |node| node.set_role(egui::accesskit::Role::Link));
     }
 }
 
-/// Returns the place of a run before it is laid out. Generous: marks and code of many lines reach far from the first
-/// baseline.
+/// Returns the place of a run before it is laid out. The rectangle is generous, because marks and code of many lines
+/// reach far from the first baseline.
 fn reach_of(text: &str, format: &RunFormat, width: f32, baseline: Pos2) -> Rect {
     let rows_of = |line: &str| 1.0 + (line.chars().count() as f32 * format.size / format.wrap).floor();
     let rows = text.lines().map(rows_of).sum::<f32>().max(1.0);
@@ -244,7 +244,8 @@ fn note_ui(
     }
 }
 
-/// A link within the lesson: what it names lights up under the pointer, and a click follows it.
+/// Handles a link within the lesson: the thing that it names is highlighted while the pointer is over the link, and a
+/// click follows it.
 fn act_ui(ui: &Ui, link: &TextLink, rect: Rect, response: &Response, context: &mut PaintContext) {
     if let TextLink::Word(name) = link {
         word_ui(ui, name, rect, response, &mut context.around);
@@ -254,7 +255,8 @@ fn act_ui(ui: &Ui, link: &TextLink, rect: Rect, response: &Response, context: &m
     }
 }
 
-/// Shows a live number with a faint tint and a tooltip card; a click opens its provenance.
+/// Shows a live number with a faint tint and a tooltip card. A click opens its provenance or, if it has none, a card
+/// with its exact value.
 fn live_ui(ui: &Ui, word: &LiveWord, rect: Rect, response: Response, context: &mut PaintContext) -> Response {
     /// The opacity of the tint behind the number.
     const TINT: f32 = 0.07;

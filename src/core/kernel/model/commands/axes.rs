@@ -89,7 +89,8 @@ impl LessonModel {
         Ok(Arc::new(spread))
     }
 
-    /// Measures the axis with a meaning in the sentence on the stage, of a pretrained model or of a recording.
+    /// Measures the axis with a meaning in the sentence on the stage. Returns `None` for a model that is neither
+    /// pretrained nor a recording, while senses are compared, or if the sentence has no such axis.
     fn meaning(&self, lesson: &Lesson) -> Option<Meaning> {
         let is_measured = (self.pretrained.is_some() || self.is_recorded()) && !self.pass.senses().is_on();
         let (frame, activations) =
@@ -154,7 +155,7 @@ impl LessonModel {
             );
         }
         let label = if raw { "raw vectors on the stage" } else { "vectors after the norm on the stage" };
-        // An earlier fit is dropped, because it was to the other vectors, and so is a measured axis.
+        // An earlier fit and a measured axis belong to the other vectors, so they are dropped.
         let meaning = self.space.own_basis.meaning.clone().filter(|_| !raw);
         let basis = Basis { raw, fitted: None, meaning, chosen: self.space.basis.chosen.clone() };
         self.choose(label, basis, lesson)
@@ -171,7 +172,7 @@ impl LessonModel {
     }
 
     /// Transfers the axes that were chosen in another space, by their words. An axis that is undefined in this space is
-    /// left out, with a sentence for the learner.
+    /// left out, and a clause for the learner about it is returned.
     pub(crate) fn keep_axes(&mut self, of: &Basis, lesson: &Lesson) -> Vec<String> {
         let meaning = self.space.own_basis.meaning.clone();
         let mut basis = Basis { fitted: None, meaning, ..of.clone() };

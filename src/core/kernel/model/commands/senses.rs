@@ -64,7 +64,7 @@ impl LessonModel {
         Ok(())
     }
 
-    /// Returns whether senses still have to be measured while no training is running.
+    /// Returns whether senses are still to be measured. They are not measured while training runs.
     pub fn has_senses_pending(&self) -> bool {
         let Self { training, pass, cache, .. } = self;
         !training.is_busy() && pass.senses().is_pending(&cache.passes.senses.borrow(), &pass.sense_model(training))

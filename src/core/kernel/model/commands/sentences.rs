@@ -31,7 +31,8 @@ impl LessonModel {
         Ok(())
     }
 
-    /// Returns the sentence of another stretch of the recorded text.
+    /// Returns the stretch of the recorded text that begins at the token `first`, or an error if no recorded text is
+    /// shown.
     fn stretch(&self, first: usize) -> Result<Sentence, String> {
         let Some(place) = &self.pass.sentence().recorded else {
             return Err("only a recorded text is shown in stretches".to_owned());

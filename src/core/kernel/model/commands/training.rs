@@ -75,7 +75,7 @@ impl LessonModel {
         }
     }
 
-    /// Trains to a step, or to the last one if it is `None`.
+    /// Trains to a step, or to the last one if it is `None`. Nothing happens if the model is there already.
     fn train_to(&mut self, step: Option<usize>) -> Result<(), String> {
         let last = self.training.trainer().steps();
         let step = step.map_or(last, |step| step.min(last));

@@ -8,39 +8,39 @@ use super::super::steps::CHARSMAP_BYTES_MAX;
 use crate::pretrained::Refusal;
 use crate::pretrained::refusal::FETCH_AGAIN;
 
-/// A table of characters; one without entries changes nothing.
+/// A table that replaces sequences of characters; one without entries changes nothing.
 #[derive(Debug, Default)]
 pub struct Charsmap {
     /// Units of the tree of all sequences, a double array in the layout of Darts-clone.
     tree: Vec<Unit>,
-    /// Texts, each with a zero behind it.
+    /// Texts that replace the sequences, each followed by a zero.
     texts: String,
 }
 
-/// A node of the tree, or the place of a text.
+/// A unit of the tree: a node, or the offset of a text.
 #[derive(Clone, Copy, Debug)]
 struct Unit(u32);
 
 impl Unit {
-    /// Bit that only the place of a text has.
+    /// Bit that is set only in the offset of a text.
     const OF_TEXT: u32 = 1 << 31;
 
-    /// Returns the place of a text, if the unit is one.
+    /// Returns the offset of a text in the texts; `None` if the unit is a node.
     fn text(self) -> Option<usize> {
         (self.0 & Self::OF_TEXT != 0).then_some((self.0 & !Self::OF_TEXT) as usize)
     }
 
-    /// Returns whether this is the node at the end of a byte.
+    /// Returns whether this is the node that is reached by a byte.
     fn is_of(self, byte: u8) -> bool {
         self.0 & (Self::OF_TEXT | 0xFF) == u32::from(byte)
     }
 
-    /// Returns the number by which the places of its children differ from its own.
+    /// Returns the number that, combined by exclusive or with the node's index, leads to its children.
     fn offset(self) -> usize {
         ((self.0 >> 10) << ((self.0 & 0x200) >> 6)) as usize
     }
 
-    /// Returns whether a sequence ends here; the place of its text is then the first child.
+    /// Returns whether a sequence ends at this node; the offset of its text is then the first child.
     fn ends(self) -> bool {
         self.0 & 0x100 != 0
     }
@@ -75,7 +75,8 @@ impl Charsmap {
         Ok(Self { tree, texts })
     }
 
-    /// Returns the bytes of the longest sequence with which the text begins, and what stands for it.
+    /// Returns the length in bytes of the longest sequence with which a text begins, and the text that replaces it;
+    /// `None` if it begins with no sequence.
     pub fn longest(&self, text: &str) -> Option<(usize, &str)> {
         let mut at = self.tree.first()?.offset();
         let mut found = None;

@@ -39,7 +39,7 @@ pub struct PieceProto {
     kind: Option<i32>,
 }
 
-/// The kind of a piece; the first one is that of a piece without this field.
+/// The kind of a piece. The first one is that of a piece without this field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Enumeration)]
 #[repr(i32)]
 pub enum Kind {
@@ -61,7 +61,7 @@ struct TrainerSpec {
     byte_fallback: bool,
 }
 
-/// The algorithm of a file; the first one is that of a file without this field.
+/// The algorithm of a file. The first one is that of a file without this field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Enumeration)]
 #[repr(i32)]
 enum ModelType {
@@ -83,7 +83,7 @@ pub struct NormalizerSpec {
     pub escape_whitespaces: Option<bool>,
 }
 
-/// The file with its pieces counted only: they have no size in memory.
+/// A form of the file in which the pieces are only counted, because they take no memory.
 mod counted {
     use prost::Message;
 
@@ -108,7 +108,7 @@ pub fn read(bytes: &[u8]) -> Read<ModelProto> {
         return Err(Refusal::new(format!("{count} pieces"), format!("at most {PIECES_MAX}"), FETCH_AGAIN));
     }
     let model: ModelProto = decoded(bytes)?;
-    // It is the last of what is read here, so that a file without it was cut between two fields.
+    // This is the last part that is read, so a file without it was cut off between two fields.
     if model.normalizer_spec.is_none() {
         return Err(Refusal::new("no `normalizer_spec`", "this part behind the pieces", FETCH_AGAIN));
     }
@@ -161,7 +161,7 @@ fn check_pieces(pieces: &[PieceProto]) -> Read<()> {
 }
 
 impl PieceProto {
-    /// Returns whether a text can be cut into this piece.
+    /// Returns whether the piece may be a part of a text, and is not a special one.
     pub fn is_normal(&self) -> bool {
         self.kind() == Kind::Normal
     }
@@ -191,7 +191,7 @@ impl PieceProto {
 }
 
 impl ModelProto {
-    /// Returns the settings of the normaliser, which every file has that was [`read`].
+    /// Returns the settings of the normaliser, which every file has that [`read`] accepts.
     pub fn normaliser(&self) -> NormalizerSpec {
         self.normalizer_spec.clone().unwrap_or_default()
     }

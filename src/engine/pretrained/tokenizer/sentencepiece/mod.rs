@@ -24,16 +24,16 @@ use super::steps::Bounds;
 #[derive(Debug)]
 pub struct SentencePiece {
     pub source: Table,
-    /// Table of targets; `None` if one table is for both sides.
+    /// Table for targets; `None` if both sides have the same table.
     pub target: Option<Table>,
     pub ids: HashMap<String, u32>,
-    /// Id of what has none.
+    /// Id of a piece or character that has no id of its own.
     pub unknown: u32,
-    /// Whether a text may begin with the code of a language, such as `>>fra<<`, as Marian's.
+    /// Whether a text may begin with the code of a language, such as `>>fra<<` in Marian.
     pub has_languages: bool,
 }
 
-/// The table of one file.
+/// The normaliser and the pieces of one file.
 #[derive(Debug)]
 pub struct Table {
     normaliser: Normaliser,
@@ -51,7 +51,7 @@ impl Table {
 }
 
 impl SentencePiece {
-    /// Returns the id of a piece.
+    /// Returns the id of a piece, or `None` if it has none.
     pub fn id_of(&self, piece: &str) -> Option<u32> {
         self.ids.get(piece).copied()
     }
@@ -82,7 +82,7 @@ impl SentencePiece {
         Ok(cut)
     }
 
-    /// Returns the bytes of the code of a language at the beginning of a stretch.
+    /// Returns the number of bytes of the code of a language at the beginning of a stretch; 0 if there is none.
     fn language(&self, stretch: &str) -> usize {
         const END: &str = "<<";
         let end = stretch.find(END).filter(|_| self.has_languages && stretch.starts_with(">>"));

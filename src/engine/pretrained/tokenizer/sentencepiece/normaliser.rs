@@ -10,7 +10,7 @@ use super::super::steps::Bounds;
 use super::charsmap::Charsmap;
 use super::file::NormalizerSpec;
 
-/// The steps of a file.
+/// The steps by which a file normalises texts.
 #[derive(Debug)]
 pub struct Normaliser {
     charsmap: Charsmap,
@@ -22,11 +22,11 @@ pub struct Normaliser {
     blank: char,
 }
 
-/// A text after all steps.
+/// A text after all steps of normalisation.
 #[derive(Debug, Default)]
 pub struct NormalText {
     pub text: String,
-    /// For each byte, the range of the original text that became its character.
+    /// For each byte, the range in the original text of the character that it belongs to.
     origins: Vec<Range<usize>>,
 }
 
@@ -41,7 +41,8 @@ impl NormalText {
         self.origins.truncate(self.text.len());
     }
 
-    /// Returns the range of the original text for a range of this one. What was dropped belongs to the part before it.
+    /// Returns the range of the original text from which a range of this text was made. Dropped characters belong to
+    /// the range before them.
     pub fn origin(&self, part: &Range<usize>) -> Range<usize> {
         let start = self.origins[part.start].start;
         let end = self.origins[part.end - 1].end;
@@ -59,7 +60,7 @@ impl Normaliser {
         })
     }
 
-    /// Returns a text after all steps.
+    /// Applies all steps to a text.
     ///
     /// # Errors
     /// A message, if the table lengthens it too much.
@@ -86,8 +87,8 @@ impl Normaliser {
         Ok(normal)
     }
 
-    /// Splits a text into the sequences that the table replaces, and the characters between them. Returns what stands for
-    /// each, and its place.
+    /// Splits a text into the sequences that the table replaces and the characters between them. Returns for each the
+    /// text that it becomes, and its range.
     fn parts<'a>(&'a self, text: &'a str) -> impl Iterator<Item = (&'a str, Range<usize>)> {
         let mut at = 0;
         std::iter::from_fn(move || {

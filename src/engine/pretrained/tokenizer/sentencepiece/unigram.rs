@@ -7,10 +7,10 @@
 
 use std::ops::Range;
 
-/// The difference between the lowest score of a piece and that of an unknown character.
+/// Difference between the lowest score of a piece and the score of an unknown character.
 const UNKNOWN_BELOW: f32 = 10.0;
 
-/// The pieces that texts are cut into.
+/// The pieces into which texts are cut, with their scores.
 #[derive(Debug)]
 pub struct Unigram {
     /// Pieces with their scores, in the order of their bytes.
@@ -19,17 +19,17 @@ pub struct Unigram {
     unknown: f32,
 }
 
-/// The best way to cut the beginning of a text.
+/// The best way to cut the beginning of a text up to some byte.
 #[derive(Clone, Copy, Default)]
 struct Best {
     score: f32,
-    /// Start of its last piece; `None` if no way is known yet.
+    /// Start of its last piece; `None` if no way is known so far.
     start: Option<usize>,
     is_unknown: bool,
 }
 
 impl Best {
-    /// Takes another way if it is better. Of equal ones the first is kept.
+    /// Replaces the way by another if that has a higher score.
     fn offer(&mut self, score: f32, start: usize, is_unknown: bool) {
         if self.start.is_none() || score > self.score {
             *self = Self { score, start: Some(start), is_unknown };
@@ -45,7 +45,7 @@ impl Unigram {
         Self { pieces, unknown: lowest - UNKNOWN_BELOW }
     }
 
-    /// Cuts a text into pieces. Unknown characters that follow each other are one.
+    /// Cuts a text into pieces. Neighbouring unknown characters become one piece.
     pub fn cut(&self, text: &str) -> Vec<Range<usize>> {
         let best = self.best_ways(text);
         let mut cut: Vec<(Range<usize>, bool)> = Vec::new();
@@ -82,7 +82,7 @@ impl Unigram {
     fn prefixes(&self, text: &[u8]) -> impl Iterator<Item = (usize, f32)> {
         let mut alike = &self.pieces[..];
         let narrowed = text.iter().enumerate().map_while(move |(at, byte)| {
-            // All of them have the bytes before, and are longer.
+            // All remaining pieces begin with the bytes before, and are longer.
             let next = |piece: &(Box<str>, f32)| piece.0.as_bytes()[at];
             let start = alike.partition_point(|piece| next(piece) < *byte);
             let count = alike[start..].partition_point(|piece| next(piece) == *byte);

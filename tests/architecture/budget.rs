@@ -11,8 +11,8 @@ use crate::source::{code_and_tests, files, lines, strings, without_comments};
 /// The agreed numbers. A change that goes above one raises it here, and says in its commit what it brings and what it
 /// deleted; one that stays far below lowers it.
 const AGREED: &[(&str, usize)] = &[
-    ("lines of src", 112_000),
-    ("lines of the page's scripts", 3_600),
+    ("lines of src", 112_600),
+    ("lines of the page's scripts", 3_650),
     ("lines of tests", 50_850),
     ("lines of inline tests", 6_550),
     ("files of src", 576),

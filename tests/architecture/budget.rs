@@ -13,7 +13,7 @@ use crate::source::{code_and_tests, files, lines, strings, without_comments};
 const AGREED: &[(&str, usize)] = &[
     ("lines of src", 112_600),
     ("lines of the page's scripts", 3_650),
-    ("lines of tests", 50_850),
+    ("lines of tests", 51_400),
     ("lines of inline tests", 6_550),
     ("files of src", 576),
     ("functions over 40 lines in 10,000", 135),

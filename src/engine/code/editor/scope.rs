@@ -431,7 +431,7 @@ mod completion_tests {
     #[test]
     fn what_starts_with_it_comes_before_what_contains_its_letters() {
         assert_eq!(offered("so|"), ["softmax", "show"].map(str::to_owned));
-        assert_eq!(offered("w|")[..2], ["while", "W_Q"]);
+        assert_eq!(offered("w|")[..3], ["write", "while", "W_Q"]);
         assert_eq!(offered("sh|"), ["sharp", "shape", "show", "switch"]);
         assert_eq!(offered("zzz|"), Vec::<String>::new());
     }

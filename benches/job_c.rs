@@ -4,25 +4,28 @@
 //!     cargo bench --package attune-engine --bench job_c -- --threads 1 --tokens 16 --shape minilm
 //!
 //! `--shape` is `minilm` (6 x 384), `bert` or `gpt2` (12 x 768), `smollm2` (30 x 576) or `qwen3` (28 x 1024). `--plain`
-//! uses weights that are not packed, `--bf16` weights of two bytes. `job_c_transformers.py` in this folder runs the
-//! same job with transformers.
+//! uses weights that are not packed, `--bf16` weights of two bytes. `--model FOLDER` takes a model with its weights in the
+//! place of a shape. With an encoder and a decoder, source and target have as many tokens each, the logits count, and one
+//! more word is timed with kept keys and values. `job_c_transformers.py` in this folder runs the same job with transformers.
 
 use std::hint::black_box;
+use std::path::Path;
 use std::process::exit;
 use std::sync::Arc;
 use std::time::Instant;
 
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::activation::Activation;
-use attune_engine::numerics::attention::{AttentionConfig, Mask, QueryKeyNorm, Rotary, RotaryScaling};
+use attune_engine::numerics::attention::{AttentionConfig, Mask, QueryKeyNorm, Rotary, RotaryScaling, Tokens};
 use attune_engine::numerics::block::{BlockConfig, Norm};
 use attune_engine::numerics::model::activations::{Activations, Interventions};
 use attune_engine::numerics::model::{Architecture, AttentionModel, Candidates, Classes, Readout, Sequences};
 use attune_engine::numerics::norm::NormForm;
 use attune_engine::numerics::packed::NumberType;
-use attune_engine::numerics::params::Start;
+use attune_engine::numerics::params::{Parameters, Start};
 use attune_engine::numerics::positions::Positions;
 use attune_engine::numerics::rng::{Stream, stream};
+use attune_engine::pretrained::load;
 use rand::RngExt;
 use serde_json::json;
 
@@ -127,54 +130,125 @@ impl Shape {
 }
 
 fn main() {
-    let arguments = jobs::Arguments::read(50, &["--plain", "--bf16"], &["--tokens", "--shape"]);
-    let name = arguments.value("--shape").unwrap_or("minilm");
-    let shape = match name {
-        "minilm" => MINILM,
-        "bert" => BERT,
-        "gpt2" => GPT2,
-        "smollm2" => SMOLLM2,
-        "qwen3" => QWEN3,
-        _ => fail(&format!("--shape is minilm, bert, gpt2, smollm2 or qwen3, not {name}")),
+    let arguments = jobs::Arguments::read(50, &["--plain", "--bf16"], &["--tokens", "--shape", "--model"]);
+    let name = arguments.value("--model").or(arguments.value("--shape")).unwrap_or("minilm");
+    let Job { model, parameters, seconds_packing } = match arguments.value("--model") {
+        Some(folder) => Job::of_folder(Path::new(folder)),
+        None => Job::drawn(name, &arguments),
     };
+    let places = model.architecture.max_tokens;
     let tokens: usize = match arguments.value("--tokens").unwrap_or("16").parse() {
-        Ok(tokens) if (1..=shape.places).contains(&tokens) => tokens,
-        _ => fail(&format!("--tokens is a number from 1 to {}", shape.places)),
+        Ok(tokens) if (1..=places).contains(&tokens) => tokens,
+        _ => fail(&format!("--tokens is a number from 1 to {places}")),
     };
-    let model = shape.model();
-    let mut flat = model.zeros();
-    let mut rng = stream(SEED, Stream::ModelInit);
-    let bound = DEVIATION * 3f32.sqrt();
-    for spec in flat.specs().to_vec() {
-        let is_gain = spec.id.name.start() == Start::One;
-        // Drawn with the precision of bfloat16, so that both number types have the same values.
-        let mut drawn = || f32::from_bits(rng.random_range(-bound..bound).to_bits() & BFLOAT16);
-        flat.values_of_mut(spec.id).fill_with(|| if is_gain { 1.0 } else { drawn() });
-    }
-    let start = Instant::now();
-    let number_type = if arguments.has("--bf16") { NumberType::Bf16 } else { NumberType::Whole };
-    let packed = flat.with_packed(|id| id.name.multiplies().then_some(number_type));
-    let seconds_packing = start.elapsed().as_secs_f64();
-    let parameters = if arguments.has("--plain") { flat } else { packed };
-
-    let words: Vec<usize> = (0..tokens).map(|_| rng.random_range(0..shape.vocabulary)).collect();
+    let mut rng = stream(SEED, Stream::Corpus);
+    let words: Vec<usize> = (0..tokens).map(|_| rng.random_range(0..model.classes.count())).collect();
     let (sentence, interventions) = (Sequences::one(&words), Interventions::default());
+    let source = model.architecture.has_source().then(|| Sequences::one(&words));
+    // With a source the logits count, too: those of transformers' translators are a part of their pass.
     let (seconds, _) = jobs::timed(arguments.repeat, || {
-        Activations::of(&model, &parameters, black_box(&sentence), None, &interventions)
+        let pass = Activations::of(&model, &parameters, black_box(&sentence), source.as_ref(), &interventions);
+        let logits = source.as_ref().map(|_| model.logits_of(&parameters, &pass.output));
+        (pass, logits)
     });
-    let run = Activations::of(&model, &parameters, &sentence, None, &interventions);
-    let last = shape.layers - 1;
+    let run = Activations::of(&model, &parameters, &sentence, source.as_ref(), &interventions);
+    let last = run.blocks.len() - 1;
     let (from_last, _) = jobs::timed(arguments.repeat, || {
-        run.again(last, &model, &parameters, black_box(&sentence), None, &interventions)
+        run.again(last, &model, &parameters, black_box(&sentence), source.as_ref(), &interventions)
     });
-    let more = json!({
+    let mut more = json!({
         "shape": name,
         "tokens": tokens,
         "seconds_last_layer_min": from_last[0],
         "seconds_last_layer_median": jobs::median(&from_last),
         "seconds_packing": seconds_packing,
     });
+    if let Some(memory) = &run.source {
+        let rows = source.as_ref().map(|source| source.rows.clone()).unwrap_or_default();
+        let memory = Tokens::new(memory.memory.flat(), &rows);
+        let [written, read, megabytes] = one_more(&model, &parameters, &words, memory, arguments.repeat);
+        more["seconds_one_more_word_median"] = json!(written);
+        more["seconds_reading_decoder_median"] = json!(read);
+        more["decoder_megabytes"] = json!(megabytes);
+    }
     jobs::report("C", arguments.threads, &seconds, more);
+}
+
+/// A model with its parameters.
+struct Job {
+    model: AttentionModel<f32>,
+    parameters: Arc<Parameters<f32>>,
+    seconds_packing: Option<f64>,
+}
+
+impl Job {
+    fn of_folder(folder: &Path) -> Self {
+        let read = load(folder, &mut |_| true).unwrap_or_else(|why| fail(&format!("{}: {why}", folder.display())));
+        Self { model: read.model(), parameters: read.parameters, seconds_packing: None }
+    }
+
+    fn drawn(name: &str, arguments: &jobs::Arguments) -> Self {
+        let shape = match name {
+            "minilm" => MINILM,
+            "bert" => BERT,
+            "gpt2" => GPT2,
+            "smollm2" => SMOLLM2,
+            "qwen3" => QWEN3,
+            _ => fail(&format!("--shape is minilm, bert, gpt2, smollm2 or qwen3, not {name}")),
+        };
+        let model = shape.model();
+        let mut flat = model.zeros();
+        let mut rng = stream(SEED, Stream::ModelInit);
+        let bound = DEVIATION * 3f32.sqrt();
+        for spec in flat.specs().to_vec() {
+            let is_gain = spec.id.name.start() == Start::One;
+            // Drawn with the precision of bfloat16, so that both number types have the same values.
+            let mut drawn = || f32::from_bits(rng.random_range(-bound..bound).to_bits() & BFLOAT16);
+            flat.values_of_mut(spec.id).fill_with(|| if is_gain { 1.0 } else { drawn() });
+        }
+        let start = Instant::now();
+        let number_type = if arguments.has("--bf16") { NumberType::Bf16 } else { NumberType::Whole };
+        let packed = flat.with_packed(|id| id.name.multiplies().then_some(number_type));
+        let seconds_packing = Some(start.elapsed().as_secs_f64());
+        let parameters = Arc::new(if arguments.has("--plain") { flat } else { packed });
+        Self { model, parameters, seconds_packing }
+    }
+}
+
+/// Times one more word of a target with kept keys and values, and reading the numbers of the decoder once, of which an array of
+/// as many bytes stands in for those that are packed. Returns both medians, and the megabytes.
+fn one_more(
+    model: &AttentionModel<f32>,
+    parameters: &Parameters<f32>,
+    words: &[usize],
+    memory: Tokens<'_, f32>,
+    repeat: usize,
+) -> [f64; 3] {
+    let words: Vec<Option<usize>> = words.iter().copied().map(Some).collect();
+    let (kept, _) = model.begin(parameters, &words, Some(memory), words.len() + 1);
+    let (seconds, _) = jobs::timed_after(
+        repeat,
+        || kept.clone(),
+        |mut kept| {
+            let output = model.one_more(parameters, &mut kept, words[0]);
+            model.logits_at_end(parameters, &output)
+        },
+    );
+    let is_of_decoder = |block: usize| block >= model.architecture.source_blocks.len();
+    let blocks = parameters.specs().iter().filter(|spec| spec.id.name.multiplies() && is_of_decoder(spec.id.block));
+    // The readout reads the table of words.
+    let numbers =
+        blocks.map(|spec| spec.rows * spec.cols).sum::<usize>() + model.classes.count() * model.architecture.width;
+    let weights = vec![1.0f32; numbers];
+    let (read, _) = jobs::timed(repeat, || {
+        const LANES: usize = 64;
+        let mut sums = [0.0f32; LANES];
+        for chunk in black_box(&weights).chunks_exact(LANES) {
+            sums.iter_mut().zip(chunk).for_each(|(sum, x)| *sum += x);
+        }
+        sums.iter().sum::<f32>()
+    });
+    [jobs::median(&seconds), jobs::median(&read), (numbers * size_of::<f32>()) as f64 / f64::from(1 << 20)]
 }
 
 fn fail(message: &str) -> ! {

@@ -4,6 +4,7 @@
     python benches/job_c_transformers.py --shape smollm2 --tokens 16 --threads 1
 
 Shapes, sentence and last line are those of `benches/job_c.rs`, which keeps every tensor of the pass. Run the two in turns.
+`--model FOLDER` reads a model with an encoder and a decoder in the place of a shape.
 """
 
 import argparse
@@ -12,7 +13,7 @@ import statistics
 import time
 
 import torch
-from transformers import BertConfig, BertModel, LlamaConfig, LlamaModel, Qwen3Config, Qwen3Model
+from transformers import AutoModelForSeq2SeqLM, BertConfig, BertModel, LlamaConfig, LlamaModel, Qwen3Config, Qwen3Model
 
 TODAY = dict(attn_implementation="eager", tie_word_embeddings=True)
 SHAPES = {
@@ -39,23 +40,29 @@ def bert(layers, width, hidden):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--shape", choices=SHAPES, default="minilm")
+    parser.add_argument("--model")
     parser.add_argument("--tokens", type=int, default=16)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--repeat", type=int, default=50)
     given = parser.parse_args()
     torch.set_num_threads(given.threads)
     torch.manual_seed(7)
-    model = SHAPES[given.shape]().eval()
+    if given.model:
+        model = AutoModelForSeq2SeqLM.from_pretrained(given.model, attn_implementation="eager", dtype=torch.float32)
+    else:
+        model = SHAPES[given.shape]()
+    model.eval()
     words = torch.randint(model.config.vocab_size, (1, given.tokens))
+    target = dict(decoder_input_ids=words, use_cache=False) if given.model else {}
     seconds = []
     with torch.inference_mode():
-        model(words)
+        model(words, **target)
         for _ in range(given.repeat):
             begun = time.perf_counter()
-            model(words)
+            model(words, **target)
             seconds.append(time.perf_counter() - begun)
     print(json.dumps({
-        "job": "C", "by": "transformers", "shape": given.shape, "tokens": given.tokens, "threads": given.threads,
+        "job": "C", "by": "transformers", "shape": given.model or given.shape, "tokens": given.tokens, "threads": given.threads,
         "seconds_min": min(seconds), "seconds_median": statistics.median(seconds),
     }))
 

@@ -503,10 +503,17 @@ const MOVE: &str = r"
     });
 ";
 
+/// An exercise that a control solves: no lesson of the course has one.
+const WITHOUT_CODE: &str = r#"
+    Slider(id: "entry", caption: "An entry", bind: "W_Q[0, 0]", range: (-4.0, 4.0), step: 1.0),
+    Exercise(id: "large", ask: "Make the entry larger than 1.", check: "W_Q[0, 0] > 1.0 && sum(A[0][0]) > 0.9"),
+"#;
+
 /// An exercise that is solved by a control is solved by the same positions of it in the page as in the program.
 #[test]
 fn exercises_without_code_are_judged_in_the_page_as_in_the_program() {
     let mut kernels: Vec<(String, Kernel)> = course().into_iter().map(|(file, kernel)| (file.id(), kernel)).collect();
+    kernels.push(("without_code".to_owned(), with_cells(WITHOUT_CODE)));
     kernels.retain(|(_, kernel)| !verdicts(kernel).is_empty());
     let judged: Vec<_> = kernels.iter().map(|(name, kernel)| (format!("{name}.html"), judged(kernel))).collect();
     let pages: Vec<String> = kernels.iter().map(|(_, kernel)| as_web(&kernel.snapshot())).collect();

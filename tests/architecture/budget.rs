@@ -14,13 +14,13 @@ const AGREED: &[(&str, usize)] = &[
     ("lines of src", 112_600),
     ("lines of the page's scripts", 3_650),
     ("lines of tests", 51_400),
-    ("lines of inline tests", 6_550),
-    ("files of src", 576),
+    ("lines of inline tests", 6_700),
+    ("files of src", 578),
     ("functions over 40 lines in 10,000", 135),
     ("commands", 94),
     ("quantities", 39),
     ("panels", 12),
-    ("phrases that a user may read", 4_350),
+    ("phrases that a user may read", 4_400),
 ];
 
 /// Lines of code that a reader takes in at a glance.

@@ -506,7 +506,10 @@ const MOVE: &str = r"
 /// An exercise that a control solves: no lesson of the course has one.
 const WITHOUT_CODE: &str = r#"
     Slider(id: "entry", caption: "An entry", bind: "W_Q[0, 0]", range: (-4.0, 4.0), step: 1.0),
-    Exercise(id: "large", ask: "Make the entry larger than 1.", check: "W_Q[0, 0] > 1.0 && sum(A[0][0]) > 0.9"),
+    Exercise(
+        id: "large", ask: "Make the entry larger than 1.", solution: "W_Q[0, 0] = 2.0;",
+        check: "W_Q[0, 0] > 1.0 && sum(A[0][0]) > 0.9",
+    ),
 "#;
 
 /// An exercise that is solved by a control is solved by the same positions of it in the page as in the program.

@@ -11,9 +11,7 @@ use attune_ui::widgets::heat::{Heat, paint_slanted, reach, text_width};
 use attune_view::panels::intervene::maps;
 use attune_view::sheet::grid::Grid;
 use attune_view::view_model::what_if::{MapKind, WhatIfModel};
-use egui::{
-    Align, Align2, Button, Key, Label, Response, RichText, ScrollArea, Sense, Ui, Vec2, WidgetInfo, WidgetType,
-};
+use egui::{Align2, Button, Key, Label, Response, RichText, ScrollArea, Sense, Ui, Vec2, WidgetInfo, WidgetType};
 
 /// Shows the button that starts or stops the maps, and the maps. Returns the requested command.
 pub(crate) fn maps_ui(ui: &mut Ui, model: &WhatIfModel, asked: &mut FocusRequest) -> Option<Command> {
@@ -63,10 +61,7 @@ fn button_ui(ui: &mut Ui, map: Option<&SentenceMap>, asked: &mut FocusRequest) -
     };
     let action = WindowAction::MapAnswer;
     let response = ui.add(Button::new(name)).on_hover_text(action.row().hint_with(tip));
-    let is_asked = asked.take_button(action);
-    if is_asked {
-        response.scroll_to_me(Some(Align::TOP));
-    }
+    let is_asked = asked.presses(action, &response);
     if let Some(SentenceMap { progress, .. }) = running {
         ui.weak(format!("{} of {}", progress.done, progress.of));
     }

@@ -46,7 +46,8 @@ pub fn height(ui: &Ui, width: f32, route: Option<&RouteModel>, walk: Option<&Wal
     /// Greatest height with a plain track; more would leave no room for the picture.
     const MOST: f32 = 128.0;
     let place = route.and_then(|route| route.layers.last()).map_or(String::new(), |layer| layer.title.clone());
-    let steps = walk.into_iter().flat_map(|walk| Step::ALL.map(|step| (step.name(), walk.step(step).said.as_str())));
+    let steps =
+        walk.into_iter().flat_map(|walk| Step::ALL.map(|step| (step_name(route, step), walk.step(step).said.as_str())));
     let all = steps.chain(about.as_deref().map(|about| (Step::Contextual.name(), about)));
     let palette = Palette::of(ui.visuals().dark_mode);
     let needed = all.map(|(title, said)| {
@@ -209,7 +210,7 @@ impl Heading {
                 let layer = Some(walk.layer()).filter(|_| walk.is_walking()).or_else(of_head).unwrap_or(0);
                 let place = place_said(route, layer, walk.step());
                 let place = if is_between { format!("{share} of {place}") } else { place };
-                (route.map_or(walk.step().name(), |route| route.name(walk.step())).to_owned(), place)
+                (step_name(route, walk.step()).to_owned(), place)
             }
         };
         Self { title, place, is_on_the_way: is_between && !walk.is_walking() }
@@ -226,6 +227,11 @@ impl Heading {
 fn percent_of_way(share: f32) -> String {
     const PERCENT: f32 = 100.0;
     format!("{:.0} %", (share * PERCENT).clamp(1.0, PERCENT - 1.0))
+}
+
+/// Returns the name of a step of the model on the stage; before there is a model, that of any.
+fn step_name(route: Option<&RouteModel>, step: Step) -> &'static str {
+    route.map_or(step.name(), |route| route.name(step))
 }
 
 /// Returns the place in the walk, such as `layer 2 of 2, step 3 of 8`.
@@ -359,7 +365,7 @@ fn track_ui(
     let beyond = track.frame.map_or(HANDLE, |frame| frame.x / 2.0);
     let whole = track.rect.with_min_x(track.rect.left() - HANDLE).with_max_x(track.rect.right() + beyond);
     let response = ui.interact(whole, ui.id().with("walk"), Sense::click_and_drag());
-    let said = |layer: usize, step: Step| format!("{}: {}", place_said(route, layer, step), step.name());
+    let said = |layer: usize, step: Step| format!("{}: {}", place_said(route, layer, step), step_name(route, step));
     let name = format!("Walk: {}", heading.spoken());
     response.widget_info(|| WidgetInfo::slider(true, f64::from(walk.place()), &name));
     paint_track(ui, &response, track, (route, names), followed, walk);
@@ -476,7 +482,7 @@ fn paint_signs(ui: &Ui, response: &Response, track: &Track, (route, start): (Opt
         painter.text(rect.center(), Align2::CENTER_CENTER, step.sign(), theme::plain(size::LABEL), ink);
         let name = pos2(rect.center().x, rect.bottom() + size::GAP_TIGHT / 2.0);
         let ink = if is_here { palette.ink } else { palette.ink_soft };
-        let words = if step == Step::Embed { start } else { route.map_or(step.name(), |route| route.name(step)) };
+        let words = if step == Step::Embed { start } else { step_name(route, step) };
         painter.text(name, Align2::CENTER_TOP, words, theme::plain(size::LABEL_AXIS), ink);
     }
     let ring = if response.has_focus() || response.hovered() { palette.accent } else { palette.line };

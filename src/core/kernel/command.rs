@@ -318,7 +318,7 @@ impl InterventionCommand {
     pub fn is_of_sentence(&self) -> bool {
         match self {
             Self::SetHead { mode, .. } | Self::SetHeads { mode, .. } => mode.is_of_sentence(),
-            Self::SetMask(mask) => matches!(mask, Some(Mask::Custom(_))),
+            Self::SetMask(mask) => mask.as_ref().is_some_and(Mask::is_of_sentence),
             Self::ToggleMask { .. } | Self::SetEdge { .. } | Self::SetPatch(_) => true,
             Self::Solo(_) | Self::SetTemperature(_) | Self::SetScale(_) | Self::ResetMask | Self::Reset => false,
         }

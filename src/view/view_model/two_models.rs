@@ -127,12 +127,13 @@ impl TwoModels {
     /// that the target's word looks at. By default, it is the last word that is not a full stop.
     pub fn chosen(&self, side: usize, token: Option<usize>) -> Option<&WordOfBoth> {
         let words = &self.sides[side].words;
-        let chosen = match self.sides.len() == side + 1 {
-            true => token.and_then(|token| words.iter().find(|word| word.tokens.contains(&token))),
-            false => self.chosen(side + 1, token).and_then(|word| {
+        let chosen = if self.sides.len() == side + 1 {
+            token.and_then(|token| words.iter().find(|word| word.tokens.contains(&token)))
+        } else {
+            self.chosen(side + 1, token).and_then(|word| {
                 let (label, _) = word.of[0].looks_at.as_ref()?;
                 words.iter().find(|word| word.label == *label)
-            }),
+            })
         };
         let has_letters = |word: &&WordOfBoth| word.label.contains(char::is_alphanumeric);
         chosen.or_else(|| words.iter().rfind(has_letters)).or(words.last())

@@ -94,10 +94,7 @@ fn button_ui(ui: &mut Ui, button: &Button, asked: &mut FocusRequest) -> Option<A
         _ => WidgetInfo::labeled(WidgetType::Button, info, name),
     });
     let action = action_of(&button.asks);
-    let is_asked = action.is_some_and(|action| asked.take_button(action));
-    if is_asked {
-        response.scroll_to_me(Some(Align::TOP));
-    }
+    let is_asked = action.is_some_and(|action| asked.presses(action, &response));
     let hint = action.map_or_else(|| button.hint.clone(), |action| action.row().hint_with(&button.hint));
     let response = if hint.is_empty() { response } else { response.on_hover_text(&hint).on_disabled_hover_text(&hint) };
     (response.clicked() || is_asked).then(|| button.asks.clone())

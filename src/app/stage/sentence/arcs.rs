@@ -246,9 +246,20 @@ impl Plan {
     pub fn scrolled(&self, by: f32) -> Self {
         let mut plan = Self { scrolled: by, ..self.clone() };
         for word in &mut plan.words {
-            word.rect = word.rect.translate(Vec2::new(by * (1.0 - self.share(word.row)), 0.0));
+            word.rect = word.rect.translate(Vec2::new(self.shift(word.row, by), 0.0));
         }
         plan
+    }
+
+    /// Returns the horizontal position of the middle of a word in the plan scrolled by a distance.
+    pub fn middle(&self, at: WordAt, by: f32) -> Option<f32> {
+        let word = self.place(at)?;
+        Some(word.rect.center().x + self.shift(word.row, by))
+    }
+
+    /// Returns how far a row lags behind when the widest one is scrolled by a distance.
+    fn shift(&self, row: usize, by: f32) -> f32 {
+        by * (1.0 - self.share(row))
     }
 
     /// Returns how far a row scrolls when the widest one scrolls by 1.
@@ -349,6 +360,10 @@ mod tests {
                     let seen = part * hidden..part * hidden + 300.0;
                     let is_seen = |word: &&PlacedWord| word.row == row && seen.contains(&word.rect.center().x);
                     assert!(scrolled.words.iter().any(|word| is_seen(&word)), "{source}, row {row}, {part}");
+                }
+                for word in &scrolled.words {
+                    let middle = plan.middle(word.at, part * hidden).expect("a word");
+                    assert!((middle - word.rect.center().x).abs() < 0.1, "{:?}: {middle}", word.at);
                 }
                 for word in scrolled.words.iter().filter(|word| plan.widths[word.row] > 300.0) {
                     let by = scrolled.sought(word).center().x - 150.0;

@@ -161,7 +161,7 @@ impl<'a> Strip<'a> {
     /// Returns the horizontal position on the screen of the middle of a word; `None` before the first frame, and for a
     /// word without a place.
     pub fn middle_of(&self, word: WordAt, state: &StripState) -> Option<f32> {
-        Some(state.origin?.x + self.plan.scrolled(state.scrolled).place(word)?.rect.center().x)
+        Some(state.origin?.x + self.plan.middle(word, state.scrolled)?)
     }
 
     pub fn ui(&self, ui: &mut Ui, state: &mut StripState, view: &mut PanelView) {

@@ -15,6 +15,7 @@ use attune_view::view_model::attention::Reading;
 use attune_view::view_model::saved_view::{MeaningView, SavedView};
 use attune_view::view_model::sentence_arcs::{Pair, WordAt};
 use bevy::ecs::resource::Resource;
+use egui::{Align, Response};
 use serde::{Deserialize, Serialize};
 
 pub use self::search::Highlight;
@@ -400,11 +401,12 @@ pub struct FocusRequest {
 }
 
 impl FocusRequest {
-    /// Returns whether the key of this button was pressed, and forgets the key.
-    pub fn take_button(&mut self, action: WindowAction) -> bool {
+    /// Returns whether the key of this button was pressed, and forgets the key. The button is then brought into sight.
+    pub fn presses(&mut self, action: WindowAction, button: &Response) -> bool {
         let is_asked = self.button == Some(action);
         if is_asked {
             self.button = None;
+            button.scroll_to_me(Some(Align::TOP));
         }
         is_asked
     }

@@ -71,7 +71,7 @@ pub fn are_none(interventions: &Interventions<f32>) -> bool {
 /// patch belong to one sentence.
 pub fn for_any_sentence(interventions: &Interventions<f32>) -> Interventions<f32> {
     let mut others = interventions.clone();
-    others.mask = others.mask.filter(|mask| !matches!(mask, Mask::Custom(_)));
+    others.mask = others.mask.filter(|mask| !mask.is_of_sentence());
     (others.edges, others.patch) = (Vec::new(), None);
     for mode in others.heads.iter_mut().filter(|mode| mode.is_of_sentence()) {
         *mode = HeadMode::Live;

@@ -152,6 +152,11 @@ impl Mask {
         Self::Custom(Arc::new(table))
     }
 
+    /// Returns whether the mask belongs to one sentence, as a mask for single pairs does.
+    pub fn is_of_sentence(&self) -> bool {
+        matches!(self, Self::Custom(_))
+    }
+
     /// Returns the masks that a learner's mask starts from: the layers' own, or those that replace them.
     pub fn base(&self) -> MaskBase {
         match self {

@@ -602,8 +602,10 @@ impl WhatIfArgs {
         given.into_iter().find(|(_, is_given)| *is_given).map(|(option, _)| option)
     }
 
-    /// Applies the changes to a trained lesson or a model. # Errors If one of them cannot be applied; the message names
-    /// its option.
+    /// Applies the changes to a trained lesson or a model.
+    ///
+    /// # Errors
+    /// If one of them cannot be applied; the message names its option.
     pub fn apply(&self, kernel: &mut Kernel) -> Result<(), CliFault> {
         let Some(model) = kernel.snapshot().model else { return Ok(()) };
         for (option, command) in self.commands(&model) {

@@ -182,7 +182,10 @@ impl Glossaries {
 struct Ids(HashMap<String, PathBuf>);
 
 impl Ids {
-    /// Adds the id of a lesson. Naming the same file twice is no error. # Errors If another file has the same id.
+    /// Adds the id of a lesson. Naming the same file twice is no error.
+    ///
+    /// # Errors
+    /// If another file has the same id.
     fn add(&mut self, id: &str, path: &Path) -> Result<(), CliFault> {
         let file = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         // The id may have been changed since the file was last checked.

@@ -107,8 +107,10 @@ pub fn page_content(
     PageContent { snapshot, answered, pictures }
 }
 
-/// Returns the format and the rows of vectors to export, or `None` if the format holds no vectors. # Errors If
-/// `--vectors` is given for such a format.
+/// Returns the format and the rows of vectors to export, or `None` if the format holds no vectors.
+///
+/// # Errors
+/// If `--vectors` is given for such a format.
 fn rows(request: &ExportArgs) -> Result<Option<(VectorFormat, TableRows)>, CliFault> {
     match (request.to, request.vectors) {
         (ExportTo::File(Format::Vectors(format)), given) => {

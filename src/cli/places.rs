@@ -18,8 +18,10 @@ impl fmt::Display for HeadAt {
 }
 
 impl HeadAt {
-    /// Returns the index of the head, counted over all layers of the model. # Errors If the model does not have the
-    /// head.
+    /// Returns the index of the head, counted over all layers of the model.
+    ///
+    /// # Errors
+    /// If the model does not have the head.
     pub fn of(self, model: &ModelSnapshot) -> Result<usize, String> {
         model.architecture.head_in(self.layer, self.head)
     }

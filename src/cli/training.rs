@@ -59,8 +59,10 @@ fn finished(mut kernel: Kernel, common: &Common) -> Kernel {
     kernel
 }
 
-/// Returns the snapshot of a kernel that has finished training. # Errors If the lesson has a fault, or if training
-/// diverged.
+/// Returns the snapshot of a kernel that has finished training.
+///
+/// # Errors
+/// If the lesson has a fault, or if training diverged.
 pub fn trained(kernel: &Kernel, path: &Path) -> Result<Snapshot, CliFault> {
     let snapshot = kernel.snapshot();
     if let Some(fault) = &snapshot.fault {

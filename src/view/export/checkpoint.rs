@@ -47,8 +47,10 @@ pub struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Checks that the lesson's model can be written to `folder`. # Errors If no form expresses the model, or the
-    /// folder cannot be written.
+    /// Checks that the lesson's model can be written to `folder`.
+    ///
+    /// # Errors
+    /// If no form expresses the model, or the folder cannot be written.
     pub fn new(lesson: &Lesson, folder: &Path) -> Result<Self, ExportFault> {
         if let Some(why) = no_new_folder(folder) {
             return Err(ExportFault::Place { file: folder.to_owned(), why });
@@ -64,8 +66,10 @@ impl Checkpoint {
         Ok(Self { folder: folder.to_owned(), config, readout, tokenizer })
     }
 
-    /// Writes the snapshot's model, and returns a line that reports it. # Errors If there is no model yet, or a file
-    /// cannot be written.
+    /// Writes the snapshot's model, and returns a line that reports it.
+    ///
+    /// # Errors
+    /// If there is no model yet, or a file cannot be written.
     pub fn write(&self, snapshot: &Snapshot) -> Result<String, ExportFault> {
         let fault = |error| ExportFault::Write { file: self.folder.clone(), error };
         let files = self.files(snapshot).ok_or_else(|| fault(std::io::Error::other("the lesson has no model yet")))?;

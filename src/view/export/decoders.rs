@@ -23,8 +23,10 @@ pub(super) fn gets_gate(own: &Architecture, written: &Architecture) -> bool {
     written.blocks[0].gated && !own.blocks[0].gated
 }
 
-/// Returns the configuration of the first family whose form is that of the model. # Errors If there is none; the error
-/// lists the fields in which the nearest family differs.
+/// Returns the configuration of the first family whose form is that of the model.
+///
+/// # Errors
+/// If there is none; the error lists the fields in which the nearest family differs.
 pub(super) fn config(architecture: &Architecture, vocabulary: usize) -> Result<Config, Vec<Unfit>> {
     let own = without_needless_window(architecture);
     let mut nearest: Option<Vec<Unfit>> = None;

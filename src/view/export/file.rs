@@ -38,8 +38,11 @@ pub struct ExportTarget {
 }
 
 impl ExportTarget {
-    /// Checks the target of an export. # Errors If the file cannot be written, as far as this can be known in advance,
-    /// or if an export would overwrite the lesson.
+    /// Checks the target of an export.
+    ///
+    /// # Errors
+    /// If the file cannot be written, as far as this can be known in advance, or if an export would overwrite the
+    /// lesson.
     pub fn new(lesson: &Path, format: Format, file: &Path) -> Result<Self, ExportFault> {
         let target = Self { lesson: lesson.to_owned(), format, file: file.to_owned() };
         check_place(lesson, file)?;

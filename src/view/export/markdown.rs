@@ -334,8 +334,10 @@ pub fn shown(text: &TextModel) -> String {
     format!("{}{more}", text.shown())
 }
 
-/// Writes the snapshot's notebook, and returns the pictures, which must be written to `folder` beside it. # Errors If
-/// it cannot be written.
+/// Writes the snapshot's notebook, and returns the pictures, which must be written to `folder` beside it.
+///
+/// # Errors
+/// If it cannot be written.
 pub fn write(
     snapshot: &Snapshot,
     pictures: &Pictures,

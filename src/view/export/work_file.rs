@@ -127,7 +127,10 @@ impl WorkFile {
         Self::parse(str::from_utf8(&bytes).map_err(|why| unread(&why))?)
     }
 
-    /// Parses the text of a submitted file. # Errors See [`Self::read`].
+    /// Parses the text of a submitted file.
+    ///
+    /// # Errors
+    /// See [`Self::read`].
     pub fn parse(text: &str) -> Result<Self, Unread> {
         let is_cut = |error: &serde_json::Error| error.is_eof();
         let why = |error: serde_json::Error| match is_cut(&error) {

@@ -92,8 +92,10 @@ pub fn key(panel: PanelName) -> String {
     panel.title().to_lowercase().replace(' ', "-")
 }
 
-/// Finds a panel by its name on the command line or by its title. # Errors A message if no panel that is a sheet has
-/// this name.
+/// Finds a panel by its name on the command line or by its title.
+///
+/// # Errors
+/// A message if no panel that is a sheet has this name.
 pub fn named(name: &str) -> Result<PanelName, String> {
     let keys = keys();
     let asked = name.trim().to_lowercase().replace([' ', '_'], "-");

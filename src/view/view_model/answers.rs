@@ -605,7 +605,9 @@ impl Model for Result<AttributionModel, String> {
 }
 
 impl AttributionModel {
-    /// Returns the terms of an answer; `None` until there is a model, and if there is no such word or answer. # Errors
+    /// Returns the terms of an answer; `None` until there is a model, and if there is no such word or answer.
+    ///
+    /// # Errors
     /// If an answer of this model is not a sum of terms; described in words.
     pub fn of(snapshot: &Snapshot, (token, class): (Option<usize>, Option<usize>)) -> Option<Result<Self, String>> {
         let model = snapshot.model.as_ref()?;

@@ -288,7 +288,10 @@ impl HeadCells {
     }
 
     /// Returns the weight `α` of a query and a key. Between words, it is the sum over the key's pieces, and the mean
-    /// over the query's. # Panics If there is no such query or key, as in the following methods.
+    /// over the query's.
+    ///
+    /// # Panics
+    /// If there is no such query or key, as in the following methods.
     pub fn weight(&self, query: usize, key: usize) -> f32 {
         let weights = &self.activations().weights;
         let Some(words) = &self.words else { return weights.get(query, key) };

@@ -52,8 +52,10 @@ impl WeightEffects {
         Some(Self { word: label, found })
     }
 
-    /// Returns the effects of a tensor's entries. # Errors If effects cannot be measured; the reason is in words for
-    /// the learner.
+    /// Returns the effects of a tensor's entries.
+    ///
+    /// # Errors
+    /// If effects cannot be measured; the reason is in words for the learner.
     pub fn of_tensor(&self, id: TensorId) -> Result<TensorEffects<'_>, &'static str> {
         let (effects, strongest) = self.found.as_ref().map_err(|why| *why)?;
         let of = strongest.iter().find(|strongest| strongest.tensor == id).copied();

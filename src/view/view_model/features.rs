@@ -253,8 +253,10 @@ impl Features {
         made.colors.get_or_init(levels).clone()
     }
 
-    /// Finds a feature by name; for `sizes`, only among those that consist of numbers. # Errors If there is none; the
-    /// message lists the columns.
+    /// Finds a feature by name; for `sizes`, only among those that consist of numbers.
+    ///
+    /// # Errors
+    /// If there is none; the message lists the columns.
     pub fn named(&self, name: &str, sizes: bool) -> Result<Feature, String> {
         let all: Vec<Feature> = if sizes { self.of_numbers().collect() } else { self.all().collect() };
         // A column with the name of the rank takes precedence.

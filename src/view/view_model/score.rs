@@ -89,8 +89,10 @@ impl ScoreModel {
         split_work(snapshot, head) <= Self::QUICK
     }
 
-    /// Splits a score; `None` until there is a model. # Errors If the score cannot be split; the reason is in words for
-    /// the learner.
+    /// Splits a score; `None` until there is a model.
+    ///
+    /// # Errors
+    /// If the score cannot be split; the reason is in words for the learner.
     pub fn of(snapshot: &Snapshot, at: ShownScore) -> Option<Result<Self, String>> {
         let shown = match split_of(snapshot, at)? {
             Ok(shown) => shown,

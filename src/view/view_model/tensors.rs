@@ -90,7 +90,10 @@ pub struct TensorGroup<'a> {
 const ENTRY: &str = "an entry of the tensor";
 
 impl TensorModel {
-    /// Returns an entry in use. # Panics If there is no such entry; so does [`Self::trained_value`].
+    /// Returns an entry in use.
+    ///
+    /// # Panics
+    /// If there is no such entry; so does [`Self::trained_value`].
     pub fn value(&self, row: usize, col: usize) -> f32 {
         self.live.entry(self.id, row, col).expect(ENTRY)
     }

@@ -227,7 +227,10 @@ pub(super) fn write_among(
 }
 
 /// Writes the slides of the lesson's presentation, with arguments as in [`write`]. Returns whether the slides contain
-/// the model. # Errors If they cannot be written.
+/// the model.
+///
+/// # Errors
+/// If they cannot be written.
 pub fn write_slides(
     snapshot: &Snapshot,
     answered: Option<&Snapshot>,

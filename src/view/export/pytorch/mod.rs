@@ -48,8 +48,10 @@ pub struct Contents {
     pub compared: usize,
 }
 
-/// Writes the notebook of the snapshot's model and sentence. # Errors If it cannot be written, or if a notebook cannot
-/// express the model; described in words.
+/// Writes the notebook of the snapshot's model and sentence.
+///
+/// # Errors
+/// If it cannot be written, or if a notebook cannot express the model; described in words.
 pub fn write(snapshot: &Snapshot, to: impl Write) -> io::Result<Contents> {
     let (Some(space), Some(model)) = (snapshot.space.as_deref(), snapshot.model.as_ref()) else {
         return Err(io::Error::other("the lesson has no model yet"));

@@ -17,7 +17,10 @@ use serde_json::json;
 use crate::export::trace::texts;
 
 /// Writes the forward pass of the snapshot's sentence. Entries and tensors are in the order of their names, so that the
-/// same pass gives the same bytes. # Errors If it cannot be written, or there is no model yet.
+/// same pass gives the same bytes.
+///
+/// # Errors
+/// If it cannot be written, or there is no model yet.
 pub fn write(snapshot: &Snapshot, to: &mut dyn Write) -> io::Result<()> {
     let Some(model) = &snapshot.model else { return Err(io::Error::other("the lesson has no model to record")) };
     let mut writer = Writer { model, tensors: BTreeMap::new(), changed: Vec::new() };

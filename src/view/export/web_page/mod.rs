@@ -103,7 +103,10 @@ pub fn write(snapshot: &Snapshot, pictures: &Pictures, glossary: Option<&Glossar
     write_with(snapshot, pictures, PagesAround::alone(glossary), &Additions::default(), to)
 }
 
-/// Writes the notebook with the additional parts of a live page. # Errors If it cannot be written.
+/// Writes the notebook with the additional parts of a live page.
+///
+/// # Errors
+/// If it cannot be written.
 pub(super) fn write_with(
     snapshot: &Snapshot,
     pictures: &Pictures,

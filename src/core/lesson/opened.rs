@@ -160,14 +160,15 @@ pub(super) fn usual_sentences(model: &ModelFolder) -> Vec<String> {
         let ids: Vec<String> = first_ids(vocabulary, most).map(|id| id.to_string()).collect();
         return vec![ids.join(" ")];
     };
-    let texts = [
-        "She sat on the bank of the river and ate an apple.",
-        "The bank lent her the money to buy shares of Apple.",
-        "The trophy does not fit in the suitcase because it is too big.",
-    ];
-    if let Some(texts) = of_the_shipped_translator(model) {
+    if let Some(texts) = of_a_shipped_model(model) {
         return texts;
     }
+    // The first has a word in both of its senses, which the picture's first axis then tells apart.
+    let texts = [
+        "She took her money to the bank and then sat on the bank of the river.",
+        "The bank lent her the money to buy shares of Apple, and she ate an apple.",
+        "The trophy does not fit in the suitcase because it is too big.",
+    ];
     // T5 was trained on several tasks, which it tells apart by how a text begins.
     let task = if model.config.family == Family::T5 { "translate English to German: " } else { "" };
     let texts = texts.map(|text| format!("{task}{text}"));
@@ -214,16 +215,33 @@ const OF_SHIPPED_TRANSLATOR: [&str; 10] = [
     "the nurse calls the sleepy fox but these rabbits do not follow the farmer behind the house now",
 ];
 
-/// Returns the sentences of the translator that comes with the course if the model knows all their words.
-fn of_the_shipped_translator(model: &ModelFolder) -> Option<Vec<String>> {
+/// Sentences for the encoders that come with the course, which know few words. The first has a word in both of its senses;
+/// the others ask for the noun that *it* refers to, for agreement across a second noun, and for the opposite.
+const OF_SHIPPED_ENCODER: [&str; 4] = [
+    "we put the money in the bank and the fish swam near the bank.",
+    "the trophy did not fit in the suitcase because it was too big. we saw that the [MASK] was too big.",
+    "the dogs that the king saw in the garden [MASK] tired.",
+    "the kettle was not hot, it was [MASK].",
+];
+
+/// Returns the sentences of the model that comes with the course if the model knows all their words.
+fn of_a_shipped_model(model: &ModelFolder) -> Option<Vec<String>> {
+    let texts: &[&str] = if model.reads_source() {
+        &OF_SHIPPED_TRANSLATOR
+    } else if model.config.is_causal() {
+        return None;
+    } else {
+        &OF_SHIPPED_ENCODER
+    };
     let unknown = model.tokenizer.as_ref().ok()?.id_of(UNKNOWN);
-    let is_known = |text: &str| {
+    // Each word and each sign at the end of one is one piece of the vocabulary.
+    let is_known = |text: &&str| {
         let pieces = model.pieces(text).unwrap_or_default();
         let own = pieces.iter().filter(|piece| piece.origin != Origin::Added).count();
-        own == text.split_whitespace().count() && pieces.iter().all(|piece| Some(piece.id) != unknown)
+        let signs = text.matches(['.', ',']).count();
+        own == text.split_whitespace().count() + signs && pieces.iter().all(|piece| Some(piece.id) != unknown)
     };
-    let is_shipped = model.reads_source() && OF_SHIPPED_TRANSLATOR.into_iter().all(is_known);
-    is_shipped.then(|| OF_SHIPPED_TRANSLATOR.map(str::to_owned).into())
+    texts.iter().all(is_known).then(|| texts.iter().map(|text| (*text).to_owned()).collect())
 }
 
 /// Returns the reason why sentences are token ids; `has_sentence` tells whether the tokenizer reads one.

@@ -1,5 +1,6 @@
-//! Times a frame with small maps of all heads of a real model or of a recording, at rest and while they scroll, and a frame of
-//! the Attention panel, with all heads, with one, and in which another is chosen; also the measures of a new sentence.
+//! Times a frame with small maps of all heads of a real model or of a recording, at rest and while they scroll, and a
+//! frame of the Attention panel, with all heads, with one, and in which another is chosen; also the measures of a new
+//! sentence.
 //!
 //!     cargo bench --profile dev --bench heads_frames -- path/to/a/model --words 16
 //!     cargo bench --profile dev --bench heads_frames -- run.safetensors

@@ -4,9 +4,10 @@
 //!     cargo bench --package attune-engine --bench job_c -- --threads 1 --tokens 16 --shape minilm
 //!
 //! `--shape` is `minilm` (6 x 384), `bert` or `gpt2` (12 x 768), `smollm2` (30 x 576) or `qwen3` (28 x 1024). `--plain`
-//! uses weights that are not packed, `--bf16` weights of two bytes. `--model FOLDER` takes a model with its weights in the
-//! place of a shape. With an encoder and a decoder, source and target have as many tokens each, the logits count, and one
-//! more word is timed with kept keys and values. `job_c_transformers.py` in this folder runs the same job with transformers.
+//! uses weights that are not packed, `--bf16` weights of two bytes. `--model FOLDER` takes a model with its weights in
+//! the place of a shape. With an encoder and a decoder, source and target have as many tokens each, the logits count,
+//! and one more word is timed with kept keys and values. `job_c_transformers.py` in this folder runs the same job with
+//! transformers.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -215,8 +216,8 @@ impl Job {
     }
 }
 
-/// Times one more word of a target with kept keys and values, and reading the numbers of the decoder once, of which an array of
-/// as many bytes stands in for those that are packed. Returns both medians, and the megabytes.
+/// Times one more word of a target with kept keys and values, and reading the numbers of the decoder once, of which an
+/// array of as many bytes stands in for those that are packed. Returns both medians, and the megabytes.
 fn one_more(
     model: &AttentionModel<f32>,
     parameters: &Parameters<f32>,

@@ -151,7 +151,7 @@ def record(path, model, inputs, tokens, /, proof=True, **about):
         tensors |= {f"{prefix}hidden_states.{layer}": state[0] for layer, state in enumerate(states)}
         is_last = lambda value: states and isinstance(value, torch.Tensor) and value.shape == states[-1].shape and torch.equal(value, states[-1])
         if any(is_last(value) for value in watch.normed.values()):
-            about[f"{prefix}final_norm"] = "applied"  # the last hidden state is behind the model's final norm
+            about[f"{prefix}final_norm"] = "applied"  # the last hidden state comes after the model's final norm
     if isinstance(getattr(out, "logits", None), torch.Tensor) and about.pop("logits", True):
         tensors["logits"] = out.logits[0] if out.logits.dim() == 3 else out.logits
     save(path, tokens, tensors, model=about.pop("model", type(model).__name__), **about)

@@ -238,8 +238,8 @@ impl Window {
         Self { child, log }
     }
 
-    /// Waits until the window has answered a movement of the pointer: its thread has slept and woken, which no thread does
-    /// that computes on and on, or waits for another.
+    /// Waits until the window has answered a movement of the pointer: its thread has slept and woken, which no thread
+    /// does that computes on and on, or waits for another.
     fn settle(&mut self, patience: Duration) -> Result<Duration, Ended> {
         let (begun, before) = (Instant::now(), self.sleeps());
         loop {

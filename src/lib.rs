@@ -6,8 +6,8 @@
 //!
 //! # The map
 //!
-//! There are seven crates: six under `src/`, and the program itself at the root. Each depends only on those above it in this
-//! list, and panels and stage do not depend on each other; the compiler enforces this.
+//! There are seven crates: six under `src/`, and the program itself at the root. Each depends only on those above it in
+//! this list, and panels and stage do not depend on each other; the compiler enforces this.
 //!
 //! ```text
 //! engine/  attune-engine
@@ -41,50 +41,52 @@
 //!   built_in.rs   the course that is in the program itself
 //! ```
 //!
-//! Begin with [`attune_engine::numerics::reference`], which is all of the mathematics in plain loops: attention, the block,
-//! the model, word2vec and their gradients, written as in the papers. The engine computes the same numbers faster.
+//! Begin with [`attune_engine::numerics::reference`], which is all of the mathematics in plain loops: attention, the
+//! block, the model, word2vec and their gradients, written as in the papers. The engine computes the same numbers
+//! faster.
 //!
 //! A mode of a head is a variant of [`HeadMode`](attune_engine::numerics::attention::HeadMode)
-//! (`engine/numerics/attention/head.rs`), which commands, saved work and pages use as it is; the rule of its weights is in
-//! `view/explain/rules/head.rs`, what is said of it in `view/explain/tellings.rs`, and its arithmetic on a page in
+//! (`engine/numerics/attention/head.rs`), which commands, saved work and pages use as it is; the rule of its weights is
+//! in `view/explain/rules/head.rs`, what is said of it in `view/explain/tellings.rs`, and its arithmetic on a page in
 //! `view/export/live_page/page/engine.js`. Any other change of a pass is a field of
-//! [`Interventions`](attune_engine::numerics::model::activations::Interventions), a command in `core/kernel/command.rs` that is
-//! applied in `core/kernel/model/commands/interventions.rs`, a row of `INTERVENTIONS` in
+//! [`Interventions`](attune_engine::numerics::model::activations::Interventions), a command in `core/kernel/command.rs`
+//! that is applied in `core/kernel/model/commands/interventions.rs`, a row of `INTERVENTIONS` in
 //! `core/kernel/sentence_pass/interventions.rs`, and an entry of the trace in `view/export/trace.rs`.
 //!
 //! A quantity is a line of `quantities!` in `engine/quantity/mod.rs`, an arm of `computed_rule` in
-//! `view/explain/rules/mod.rs`, and its rule in the file of its subject beside it. Formula, card and provenance are derived from
-//! the rule; a sentence is added in `view/explain/sentences.rs`, or in `tellings.rs` for a query and a key in a head, and a page
-//! gets all of them as data (`view/explain/cards.rs`). A number that a pass stores also needs an arm of `Quantity::matrix`
-//! and one of `EntryReader::stored` in `view/explain/reader.rs`; `RecordedPass::has` in `core/kernel/sentence_pass/recorded.rs`
-//! says whether a recording has it. Its name in the catalogue puts it into the trace (`trace`) and into code cells and
-//! *Variables* (`code`).
+//! `view/explain/rules/mod.rs`, and its rule in the file of its subject beside it. Formula, card and provenance are
+//! derived from the rule; a sentence is added in `view/explain/sentences.rs`, or in `tellings.rs` for a query and a key
+//! in a head, and a page gets all of them as data (`view/explain/cards.rs`). A number that a pass stores also needs an
+//! arm of `Quantity::matrix` and one of `EntryReader::stored` in `view/explain/reader.rs`; `RecordedPass::has` in
+//! `core/kernel/sentence_pass/recorded.rs` says whether a recording has it. Its name in the catalogue puts it into the
+//! trace (`trace`) and into code cells and *Variables* (`code`).
 //!
-//! A family of models is a variant and a row in `engine/pretrained/families/mod.rs`, a function from its config to the engine's
-//! shape beside it, and the names of its tensors in `engine/pretrained/names/tables.rs`. A part of a recording is a variant of
-//! `Part` in `engine/recording/parts.rs`; `core/kernel/sentence_pass/recorded.rs` makes a pass of the parts,
-//! `view/export/recording` writes them, and `docs/record.py` is the recorder that `attune manual record` prints.
+//! A family of models is a variant and a row in `engine/pretrained/families/mod.rs`, a function from its config to the
+//! engine's shape beside it, and the names of its tensors in `engine/pretrained/names/tables.rs`. A part of a recording
+//! is a variant of `Part` in `engine/recording/parts.rs`; `core/kernel/sentence_pass/recorded.rs` makes a pass of the
+//! parts, `view/export/recording` writes them, and `docs/record.py` is the recorder that `attune manual record` prints.
 //!
-//! A fact that a claim can measure is a variant of [`Fact`](attune_core::lesson::schema::Fact), read in `core/lesson/read/claims.rs`
-//! and measured in `core/kernel/check`. A panel has its name, and what it shows of a pass, in
-//! `core/lesson/schema/panels.rs`, and its sheet in a file of `view/panels` with a row in `view/panels/mod.rs`. The exports
-//! draw the sheet, and so does the window, unless the panel's row in `app/panels/lib.rs` says that it draws
-//! itself; the row also says in which region a panel lies. An export format
-//! is a row of `FORMATS` in `view/export/format.rs`, and a file beside it that `file.rs` calls; a format of word vectors is
-//! written in `engine/vectors`. `CONTRIBUTING.md` has recipes.
+//! A fact that a claim can measure is a variant of [`Fact`](attune_core::lesson::schema::Fact), read in
+//! `core/lesson/read/claims.rs` and measured in `core/kernel/check`. A panel has its name, and what it shows of a pass,
+//! in `core/lesson/schema/panels.rs`, and its sheet in a file of `view/panels` with a row in `view/panels/mod.rs`. The
+//! exports draw the sheet, and so does the window, unless the panel's row in `app/panels/lib.rs` says that it draws
+//! itself; the row also says in which region a panel lies. An export format is a row of `FORMATS` in
+//! `view/export/format.rs`, and a file beside it that `file.rs` calls; a format of word vectors is written in
+//! `engine/vectors`. `CONTRIBUTING.md` has recipes.
 //!
-//! There are three lists of measures, and each is a macro `measures!`. A measure of heads in the sentence that is shown is a row in
-//! `engine/numerics/head_measures.rs`, with the pairs that it counts. A measure of heads over a file of texts is a row in
-//! `engine/numerics/evidence/corpus.rs`; the compiler then asks for its formula there, its name in a table
-//! (`view/export/evidence/heads.rs`) and its range in a claim (`core/lesson/read/claims.rs`). A measure of which word mattered is
-//! a row in `engine/numerics/evidence/words.rs`. The commands `map`, `score`, `words` and `heads` are functions of
-//! `core/kernel/evidence`, written by `view/export/evidence`.
+//! There are three lists of measures, and each is a macro `measures!`. A measure of heads in the sentence that is shown
+//! is a row in `engine/numerics/head_measures.rs`, with the pairs that it counts. A measure of heads over a file of
+//! texts is a row in `engine/numerics/evidence/corpus.rs`; the compiler then asks for its formula there, its name in a
+//! table (`view/export/evidence/heads.rs`) and its range in a claim (`core/lesson/read/claims.rs`). A measure of which
+//! word mattered is a row in `engine/numerics/evidence/words.rs`. The commands `map`, `score`, `words` and `heads` are
+//! functions of `core/kernel/evidence`, written by `view/export/evidence`.
 //!
 //! `docs/slider-to-point.md` follows one number from a weight's slider to a point on the stage, file by file.
 //!
 //! There are four boundaries of plain types: [`Lesson`](attune_core::lesson::Lesson) (text becomes values),
-//! [`Command`](attune_core::kernel::Command) (the only way to change anything), [`Snapshot`](attune_core::kernel::Snapshot)
-//! (immutable, complete, cheap to clone) and the view models (meaning becomes shapes and text).
+//! [`Command`](attune_core::kernel::Command) (the only way to change anything),
+//! [`Snapshot`](attune_core::kernel::Snapshot) (immutable, complete, cheap to clone) and the view models (meaning
+//! becomes shapes and text).
 //!
 //! # Invariants
 //!
@@ -96,8 +98,8 @@
 //!    or computed twice.
 //! 5. The window never waits for training: it runs on a thread of its own, and can be paused,
 //!    stepped and reset.
-//! 6. A lesson file is read and never written. What the learner does is [`Saved`](attune_core::kernel::Saved) beside it,
-//!    and no saved state can make the program panic, hang or eat the memory.
+//! 6. A lesson file is read and never written. What the learner does is [`Saved`](attune_core::kernel::Saved) beside
+//!    it, and no saved state can make the program panic, hang or eat the memory.
 //! 7. One linear basis for static, contextual and every training step, so that motion means
 //!    something.
 //!

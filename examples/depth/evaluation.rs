@@ -24,7 +24,8 @@ pub fn sentences(kind: Kind, count: usize, seed: u64) -> Vec<Sentence> {
 /// Sentences for each cell of a kind's table.
 pub type ByCell = BTreeMap<Cell, Vec<Sentence>>;
 
-/// Draws sentences for each cell of each kind's table, at most `most` for each. All kinds take theirs from the same draws.
+/// Draws sentences for each cell of each kind's table, at most `most` for each. All kinds take theirs from the same
+/// draws.
 pub fn by_cell(most: usize, seed: u64) -> [(Kind, ByCell); Kind::ALL.len()] {
     /// The number of draws for each sentence of a cell; the rarest cell gets one sentence in some thousands.
     const DRAWN: usize = 4_000;
@@ -44,7 +45,8 @@ pub fn by_cell(most: usize, seed: u64) -> [(Kind, ByCell); Kind::ALL.len()] {
 /// The columns of a table of sentences with insertions: one insertion, and two.
 pub const INSERTED: [&str; 2] = ["one insertion", "two insertions"];
 
-/// Draws sentences with one or two insertions in combinations that training never had, for each kind and each insertion.
+/// Draws sentences with one or two insertions in combinations that training never had, for each kind and each
+/// insertion.
 pub fn varied(draws: usize, seed: u64) -> [(Kind, ByCell); Kind::ALL.len()] {
     let rng = &mut stream(seed, Stream::Perturbation);
     let mut kinds = Kind::ALL.map(|kind| (kind, ByCell::new()));

@@ -158,8 +158,8 @@ pub fn graded_sentence(rng: &mut Generator, done: f64) -> Sentence {
     varied(rng, PRONOUNS, rising.clamp(0.0, 1.0), verbs)
 }
 
-/// Draws a sentence with these verbs; `pronouns` sentences in `20 + pronouns` are of the kinds with a pronoun, beside those
-/// among the twenty. `share` multiplies the probability of each insertion.
+/// Draws a sentence with these verbs; `pronouns` sentences in `20 + pronouns` are of the kinds with a pronoun, beside
+/// those among the twenty. `share` multiplies the probability of each insertion.
 fn varied(rng: &mut Generator, pronouns: usize, share: f64, verbs: &'static [usize]) -> Sentence {
     let insertions = Some(Insertions::draw(rng, share));
     let mut draw = Draw { rng, words: Vec::new(), question: None, insertions, verbs };

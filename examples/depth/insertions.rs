@@ -19,14 +19,15 @@ pub struct Insertions {
 }
 
 impl Insertions {
-    /// Makes the insertions of a sentence with none yet; `share` multiplies their probability. One sentence in six gets none.
+    /// Makes the insertions of a sentence with none yet; `share` multiplies their probability. One sentence in six gets
+    /// none.
     pub fn draw(rng: &mut Generator, share: f64) -> Self {
         const RATES: [f64; 6] = [0.0, 0.1, 0.2, 0.2, 0.3, 0.4];
         Self { rate: share * RATES[rng.random_range(0..RATES.len())], ..Self::default() }
     }
 
-    /// Returns whether these insertions are kept out of training: each insertion in one form of sentence in seven, and one
-    /// pair of insertions in fifteen in any sentence.
+    /// Returns whether these insertions are kept out of training: each insertion in one form of sentence in seven, and
+    /// one pair of insertions in fifteen in any sentence.
     pub fn are_kept(&self, form: &str) -> bool {
         const PAIRS_KEPT_ONE_IN: usize = 15;
         let is_one_in =

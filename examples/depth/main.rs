@@ -1,7 +1,7 @@
 //! Makes the small models of the course from scratch: draws sentences of a [`grammar`], learns word pieces, trains, and
-//! writes a folder. The encoder, in EuroBERT's form, predicts hidden words in sentences with [`insertions`]; the encoder of a
-//! fixed frame, in BERT's form, in sentences without; the writer, in Llama's form, predicts the next piece of [`stories`]; and
-//! the translator, in T5's form, writes the [`translation`] of a sentence.
+//! writes a folder. The encoder, in EuroBERT's form, predicts hidden words in sentences with [`insertions`]; the
+//! encoder of a fixed frame, in BERT's form, in sentences without; the writer, in Llama's form, predicts the next piece
+//! of [`stories`]; and the translator, in T5's form, writes the [`translation`] of a sentence.
 //!
 //! ```text
 //! cargo run --release --no-default-features --example depth -- make lessons/depth
@@ -292,8 +292,8 @@ fn translator(folder: &Path, Options { steps, seed }: Options) -> Done {
     make(folder, &config, &written, |tokenizer| training::translator(&config, tokenizer, seed, steps))
 }
 
-/// Returns the configuration of an encoder with the writer's architecture, without a causal mask, and with keys and values for
-/// each head.
+/// Returns the configuration of an encoder with the writer's architecture, without a causal mask, and with keys and
+/// values for each head.
 fn encoder_config(vocabulary: usize) -> String {
     serde_json::json!({
         "model_type": "eurobert",
@@ -311,8 +311,8 @@ fn encoder_config(vocabulary: usize) -> String {
     .to_string()
 }
 
-/// Returns the configuration of T5's first form: relative positions in buckets, RMS norms, no biases, and one table that
-/// reads words and answers.
+/// Returns the configuration of T5's first form: relative positions in buckets, RMS norms, no biases, and one table
+/// that reads words and answers.
 fn translator_config(vocabulary: usize) -> String {
     serde_json::json!({
         "model_type": "t5",

@@ -141,8 +141,8 @@ struct Schedule {
     vectors: f64,
 }
 
-/// Returns the parameters after training. `push` draws a text, for a model that has done a share of its training, and adds
-/// it with its questions, or leaves it out.
+/// Returns the parameters after training. `push` draws a text, for a model that has done a share of its training, and
+/// adds it with its questions, or leaves it out.
 fn train(
     config: &Config,
     seed: u64,

@@ -13,8 +13,8 @@ use super::evaluation::Asked;
 use super::translation::{self, CLAUSES_MAX, INSERTIONS_MAX, Pair, WORDS_MAX};
 use super::writing::Share;
 
-/// Draws sentences of each kind that training never saw: with pairs of words that it never saw, with more insertions in a
-/// clause, and longer ones.
+/// Draws sentences of each kind that training never saw: with pairs of words that it never saw, with more insertions in
+/// a clause, and longer ones.
 pub fn kinds(count: usize, seed: u64) -> Vec<(&'static str, Vec<Pair>)> {
     const MORE: RangeInclusive<usize> = INSERTIONS_MAX + 1..=INSERTIONS_MAX + 2;
     const LONGER: RangeInclusive<usize> = WORDS_MAX + 1..=WORDS_MAX + 6;
@@ -37,7 +37,8 @@ pub fn kinds(count: usize, seed: u64) -> Vec<(&'static str, Vec<Pair>)> {
     ]
 }
 
-/// Draws sentences that are farther outside its training: with more clauses, and with adjectives where it never has one.
+/// Draws sentences that are farther outside its training: with more clauses, and with adjectives where it never has
+/// one.
 pub fn farther(count: usize, seed: u64) -> Vec<(&'static str, Vec<Pair>)> {
     let rng = &mut stream(seed, Stream::Perturbation);
     let mut clauses = |clauses| (0..count).map(|_| translation::pair(rng, 0..=INSERTIONS_MAX, clauses)).collect();
@@ -90,8 +91,8 @@ impl Asked<'_> {
         translated
     }
 
-    /// Returns for each head of each cross-attention the share of words at whose place it looks most at the word of the source
-    /// that they translate, in right translations.
+    /// Returns for each head of each cross-attention the share of words at whose place it looks most at the word of the
+    /// source that they translate, in right translations.
     pub fn alignment(&self, pairs: &[Pair]) -> Vec<Vec<Share>> {
         let architecture = &self.model.architecture;
         let crossing = || architecture.numbered_blocks().filter(|(_, block)| block.attends_to_source());

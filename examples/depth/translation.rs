@@ -1,11 +1,13 @@
-//! Sentences of a small English with their translations into a made-up language. The translations need the whole source:
+//! Sentences of a small English with their translations into a made-up language. The translations need the whole
+//! source:
 //!
-//! - *Order*: the verb comes last in its clause, an adjective follows its noun, and an adverb of time, which ends an English
-//!   clause, begins the other.
-//! - *Agreement*: the words for *the*, *a*, *some* and *many*, and adjectives, agree with their noun in gender and number, and
-//!   the verb with its subject in number. English does not show gender, and `the` comes before the noun that decides it.
-//! - *Senses*: a word such as *bat* has one translation for the animal and another, of the other gender, for the thing; an
-//!   adjective or the verb tells which.
+//! - *Order*: the verb comes last in its clause, an adjective follows its noun, and an adverb of time, which ends an
+//!   English clause, begins the other.
+//! - *Agreement*: the words for *the*, *a*, *some* and *many*, and adjectives, agree with their noun in gender and
+//!   number, and the verb with its subject in number. English does not show gender, and `the` comes before the noun that
+//!   decides it.
+//! - *Senses*: a word such as *bat* has one translation for the animal and another, of the other gender, for the thing;
+//!   an adjective or the verb tells which.
 //! - *Several words for one*: *does not see* is *ne vide*, and the *e* says what *does* says.
 
 use std::collections::BTreeSet;
@@ -47,7 +49,8 @@ impl Pair {
     }
 }
 
-/// The most insertions in a clause, clauses and words of a sentence of training. What has more is outside its templates.
+/// The most insertions in a clause, clauses and words of a sentence of training. What has more is outside its
+/// templates.
 pub const INSERTIONS_MAX: usize = 3;
 pub const CLAUSES_MAX: usize = 5;
 pub const WORDS_MAX: usize = 48;
@@ -212,9 +215,9 @@ pub fn pair_with_described_places(rng: &mut Generator, clauses: usize) -> Pair {
     of_clauses(clauses, rng, |rng| Draw::clause(rng, &(0..=INSERTIONS_MAX), true))
 }
 
-/// Draws a sentence of training. Short and long sentences are equally frequent, because the number of clauses is drawn once:
-/// if a sentence that is too long were drawn again with another number, or one with a pair of words that is kept out, hardly
-/// any would have many clauses.
+/// Draws a sentence of training. Short and long sentences are equally frequent, because the number of clauses is drawn
+/// once: if a sentence that is too long were drawn again with another number, or one with a pair of words that is kept
+/// out, hardly any would have many clauses.
 pub fn sentence(rng: &mut Generator) -> Pair {
     let clauses = rng.random_range(1..=CLAUSES_MAX);
     loop {

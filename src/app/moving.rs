@@ -1,5 +1,6 @@
 //! Animations without a display: `attune render LESSON -o apple.gif`. The app for pictures draws the frames one after
-//! another; [`Play`] determines what each frame shows and for how long, and [`mod@encode`](crate::app::encode) writes them as a file.
+//! another; [`Play`] determines what each frame shows and for how long, and [`mod@encode`](crate::app::encode) writes
+//! them as a file.
 
 use std::f32::consts::TAU;
 use std::path::Path;
@@ -92,10 +93,11 @@ impl<'a> Player<'a> {
         Ok(player)
     }
 
-    /// Places the camera for the whole animation. The points of all moments of training are visible; an orbit is in 3D,
-    /// with room around the scene.
+    /// Places the camera for the whole animation. It is fitted to some moments of training; for an orbit it is in 3D, with
+    /// room around the scene.
     fn place_camera(&mut self) {
-        /// The moments of training whose points must be visible.
+        /// The moments of training to which the camera is fitted, in order. The end comes last, because its points stay
+        /// on the screen for longest.
         const MOMENTS: [f32; 4] = [1.0, 0.0, 0.5, 1.0];
         /// The factor by which the camera is further away during an orbit, because a scene may be wider from other
         /// sides.

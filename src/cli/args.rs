@@ -25,11 +25,11 @@ use super::CliFault;
 use super::evidence_args::{HeadsArgs, MapArgs, ScoreArgs, WordsArgs};
 use super::places::{HeadAt, after_head, index, two};
 
-/// A workspace for learning self-attention: train tiny models or open BERT and GPT-2, watch words move, and change every
-/// weight.
+/// A workspace for learning self-attention: train tiny models or open BERT and GPT-2, watch words move, and change
+/// every weight.
 ///
-/// To begin, run `attune`, which opens the course; or run `attune new my_lesson.ron`, which writes a commented lesson to
-/// start from.
+/// To begin, run `attune`, which opens the course; or run `attune new my_lesson.ron`, which writes a commented lesson
+/// to start from.
 ///
 /// Exit codes: 0 (done), 1 (the lesson has issues, or the output cannot be written), 2 (the command line is wrong), 3
 /// (there is no display or GPU), 70 (attune has crashed), 130 (Ctrl-C ended `check --watch`).
@@ -40,17 +40,17 @@ pub struct Args {
     pub action: Option<CliCommand>,
 
     /// The lesson to open, by its file or its name in the course; or a pretrained model, by its folder or name; or a
-    /// recording of what another model did. A file that was shared or handed in, such as apple-shared.attune, opens as a
-    /// copy. If no lesson is given, the course opens: the lessons of the folder `lessons` in the current folder or in one
-    /// above it, or else the built-in lessons.
+    /// recording of what another model did. A file that was shared or handed in, such as apple-shared.attune, opens as
+    /// a copy. If no lesson is given, the course opens: the lessons of the folder `lessons` in the current folder or in
+    /// one above it, or else the built-in lessons.
     pub lesson: Option<PathBuf>,
 
     #[command(flatten)]
     pub of: OfLesson,
 
-    /// Another lesson or model, by its file, folder or name, to compare with the first on the same sentence. The view "Two
-    /// models" of the panel "Meaning" shows the comparison. Beside a file of vectors: another file of vectors, which is
-    /// rotated onto the first.
+    /// Another lesson or model, by its file, folder or name, to compare with the first on the same sentence. The view
+    /// "Two models" of the panel "Meaning" shows the comparison. Beside a file of vectors: another file of vectors,
+    /// which is rotated onto the first.
     #[arg(long, value_name = "LESSON")]
     pub beside: Option<PathBuf>,
 
@@ -115,12 +115,13 @@ pub enum CliCommand {
         #[command(flatten)]
         options: CheckOptions,
     },
-    /// Print all tensors of a sentence's forward pass, or the vectors of words in a file of vectors, as one JSON object.
+    /// Print all tensors of a sentence's forward pass, or the vectors of words in a file of vectors, as one JSON
+    /// object.
     ///
     /// src/view/export/trace.md describes the keys of the object, and how heads and blocks are counted.
     Trace {
-        /// The lesson, by its file or its name in the course (it is trained first); or a pretrained model, by its folder
-        /// or name; or, with --words, a file of vectors.
+        /// The lesson, by its file or its name in the course (it is trained first); or a pretrained model, by its
+        /// folder or name; or, with --words, a file of vectors.
         lesson: PathBuf,
         #[command(flatten)]
         sentence: SentenceArgs,
@@ -152,24 +153,24 @@ pub enum CliCommand {
     Grade(GradeArgs),
     /// Print the words of a file of vectors that are nearest to a word or an expression.
     ///
-    /// The file may have one of these formats: word2vec (binary and text), fastText's .vec, GloVe, the Embedding Projector's
-    /// TSV, .npy, .npz and safetensors, each of them also compressed with gzip. The word table of a model's folder can be
-    /// read too.
+    /// The file may have one of these formats: word2vec (binary and text), fastText's .vec, GloVe, the Embedding
+    /// Projector's TSV, .npy, .npz and safetensors, each of them also compressed with gzip. The word table of a model's
+    /// folder can be read too.
     Neighbours(NeighboursArgs),
-    /// Rotate the vectors of one file onto those of another, using the words that both files have, and print the words that
-    /// moved most and least.
+    /// Rotate the vectors of one file onto those of another, using the words that both files have, and print the words
+    /// that moved most and least.
     ///
-    /// The rotation is the orthogonal Procrustes solution for the directions of all shared words. The cosine that is printed
-    /// for a word is that between its rotated vector and its vector in the other file.
+    /// The rotation is the orthogonal Procrustes solution for the directions of all shared words. The cosine that is
+    /// printed for a word is that between its rotated vector and its vector in the other file.
     Compare(CompareArgs),
-    /// Find which words and heads carry an answer: exchange one vector or one head at a time with a second sentence, or switch
-    /// heads off.
+    /// Find which words and heads carry an answer: exchange one vector or one head at a time with a second sentence, or
+    /// switch heads off.
     ///
-    /// Values of the second sentence go into the sentence: 0 is as the sentence is, 1 as the second. Exchange the two sentences
-    /// for the other direction. docs/evidence.md says how to read the maps.
+    /// Values of the second sentence go into the sentence: 0 is as the sentence is, 1 as the second. Exchange the two
+    /// sentences for the other direction. docs/evidence.md says how to read the maps.
     Map(MapArgs),
-    /// Split one attention score into pairs: what each word, head and layer put into the query, times what each put into the
-    /// key.
+    /// Split one attention score into pairs: what each word, head and layer put into the query, times what each put
+    /// into the key.
     Score(ScoreArgs),
     /// Measure which word mattered for an answer, by ten measures that need not agree, and how far they agree.
     Words(WordsArgs),
@@ -213,8 +214,8 @@ pub enum TraceForm {
 
 #[derive(Debug, clap::Args)]
 pub struct TraceArgs {
-    /// The form of the trace. json: one JSON object on standard output. safetensors: a recording, which attune and other
-    /// programs open without the model; it needs --output.
+    /// The form of the trace. json: one JSON object on standard output. safetensors: a recording, which attune and
+    /// other programs open without the model; it needs --output.
     #[arg(long = "to", value_enum, value_name = "FORM", default_value = "json", conflicts_with = "words")]
     pub form: TraceForm,
     /// The file to write a recording to; an existing file is replaced.
@@ -225,8 +226,8 @@ pub struct TraceArgs {
 #[derive(Debug, clap::Args)]
 pub struct SentenceArgs {
     /// A sentence to use instead of the lesson's first sentence: words of the lesson's vocabulary, or any text for a
-    /// pretrained model. For a model with an encoder and a decoder, such as T5 or Marian, it is the source; a target may
-    /// follow behind |||, and otherwise the model writes one.
+    /// pretrained model. For a model with an encoder and a decoder, such as T5 or Marian, it is the source; a target
+    /// may follow behind |||, and otherwise the model writes one.
     #[arg(long, allow_hyphen_values = true)]
     pub sentence: Option<String>,
     /// The sentence to use instead, given as row indices of the vocabulary (a model's token ids), such as 2,45,311.
@@ -246,12 +247,12 @@ pub struct CheckOptions {
     /// Print the measured value of every claim, not only of those that fail.
     #[arg(long, short)]
     pub verbose: bool,
-    /// How many seconds the cells, texts and exercises of one lesson may take together, not counting its training; and as
-    /// many again for claims over a file of texts.
+    /// How many seconds the cells, texts and exercises of one lesson may take together, not counting its training; and
+    /// as many again for claims over a file of texts.
     #[arg(long, value_name = "SECONDS", default_value_t = WITHIN, value_parser = clap::value_parser!(u64).range(1..))]
     pub within: u64,
-    /// Check a lesson again whenever it is saved, and all lessons whenever their glossary is saved, until Ctrl-C ends the
-    /// command (exit code 130).
+    /// Check a lesson again whenever it is saved, and all lessons whenever their glossary is saved, until Ctrl-C ends
+    /// the command (exit code 130).
     #[arg(long, short)]
     pub watch: bool,
 }
@@ -266,8 +267,8 @@ pub struct RenderArgs {
     pub lesson: PathBuf,
     #[command(flatten)]
     pub of: OfLesson,
-    /// The file to write. If its name ends in .png, it is a picture, or with --play an animation; if its name ends in .gif or
-    /// .apng, it is an animation.
+    /// The file to write. If its name ends in .png, it is a picture, or with --play an animation; if its name ends in
+    /// .gif or .apng, it is an animation.
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
     /// The sequence that an animation plays; if this option is not given, it plays "split".
@@ -282,20 +283,23 @@ pub struct RenderArgs {
     pub cell: Option<String>,
     #[command(flatten)]
     pub sentence: SentenceArgs,
-    /// The time to draw, from 0 (static) to 1 (contextual); if this option is not given, the time of the cell, or else 1.
+    /// The time to draw, from 0 (static) to 1 (contextual); if this option is not given, the time of the cell, or else
+    /// 1.
     #[arg(long, value_parser = time, allow_hyphen_values = true)]
     pub time: Option<f32>,
-    /// The size of the picture, in pixels; if this option is not given, 1280x720, or the size of the stage that was shared.
+    /// The size of the picture, in pixels; if this option is not given, 1280x720, or the size of the stage that was
+    /// shared.
     #[arg(long, value_name = "WxH", value_parser = size)]
     pub size: Option<(u32, u32)>,
-    /// The subject of the colours of a file of vectors: a column of its metadata, or rank, the place of the row in the file.
+    /// The subject of the colours of a file of vectors: a column of its metadata, or rank, the place of the row in the
+    /// file.
     #[arg(long, value_name = "COLUMN", alias = "color-by")]
     pub colour_by: Option<String>,
     /// The subject of the sizes of the points of a file of vectors: a column of numbers, or rank.
     #[arg(long, value_name = "COLUMN")]
     pub size_by: Option<String>,
-    /// Draw the whole window instead of only the stage, with the panels that are open at the start of the lesson or, with
-    /// --cell, with those that are open when a learner reaches the cell.
+    /// Draw the whole window instead of only the stage, with the panels that are open at the start of the lesson or,
+    /// with --cell, with those that are open when a learner reaches the cell.
     #[arg(long)]
     pub workspace: bool,
     /// Leave the background transparent.
@@ -312,24 +316,25 @@ pub struct ExportArgs {
     /// name; or a file of vectors.
     #[arg(required_unless_present = "course")]
     pub lesson: Option<PathBuf>,
-    /// Write the whole course instead of one lesson, as a folder of live pages with a front page. The format must be web.
+    /// Write the whole course instead of one lesson, as a folder of live pages with a front page. The format must be
+    /// web.
     #[arg(long, conflicts_with = "lesson")]
     pub course: bool,
-    /// Recordings, or models by their folders or names, that get pages of their own in the site of the course. Such a page shows
-    /// the numbers of one text, without the model.
+    /// Recordings, or models by their folders or names, that get pages of their own in the site of the course. Such a
+    /// page shows the numbers of one text, without the model.
     #[arg(long, value_name = "RUN", requires = "course", num_args = 1..)]
     pub with: Vec<PathBuf>,
     /// The format to write.
     #[arg(long, value_name = "FORMAT", value_parser = export_formats())]
     pub to: ExportTo,
-    /// The file to write, such as apple.html; an existing file is replaced. For a checkpoint or a course, the new folder to
-    /// write.
+    /// The file to write, such as apple.html; an existing file is replaced. For a checkpoint or a course, the new
+    /// folder to write.
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
-    /// The vectors to write. static: those of all words in the vocabulary; contextual: those of each word of each sentence
-    /// after the last layer; layers: those of each word of each sentence before the first layer and after each layer. If
-    /// this option is not given, word2vec and GloVe get the static vectors; the other formats get these, and also the static
-    /// and the contextual vector of each word of each sentence.
+    /// The vectors to write. static: those of all words in the vocabulary; contextual: those of each word of each
+    /// sentence after the last layer; layers: those of each word of each sentence before the first layer and after each
+    /// layer. If this option is not given, word2vec and GloVe get the static vectors; the other formats get these, and
+    /// also the static and the contextual vector of each word of each sentence.
     #[arg(long, value_enum, value_name = "VECTORS")]
     pub vectors: Option<RowsArg>,
     #[arg(long, value_name = "PANELS", value_delimiter = ',', value_parser = panels::named, help = panels_help())]
@@ -399,16 +404,16 @@ pub struct GradeArgs {
     /// The submissions: files that learners handed in, such as submissions/*.attune.
     #[arg(required = true)]
     pub submissions: Vec<PathBuf>,
-    /// The format of the output. tsv: a table with a line for each task of each submission; html: a page that shows which
-    /// mistakes are common; json: the table as one JSON object.
+    /// The format of the output. tsv: a table with a line for each task of each submission; html: a page that shows
+    /// which mistakes are common; json: the table as one JSON object.
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "tsv")]
     pub to: GradeFormat,
-    /// Write the figures of each task instead: the share of right answers, the share of each wrong answer, and how well the
-    /// task tells those who solve the others from those who do not. The page has them beside the rest.
+    /// Write the figures of each task instead: the share of right answers, the share of each wrong answer, and how well
+    /// the task tells those who solve the others from those who do not. The page has them beside the rest.
     #[arg(long)]
     pub items: bool,
-    /// Cases that learners do not have: a file with code for exercises of the lesson, Cases({ "exercise": ["let a = …"] }).
-    /// Answers must be right in these cases too.
+    /// Cases that learners do not have: a file with code for exercises of the lesson, Cases({ "exercise": ["let a = …"]
+    /// }). Answers must be right in these cases too.
     #[arg(long, value_name = "FILE")]
     pub cases: Option<PathBuf>,
     /// The file to write, instead of standard output.
@@ -548,18 +553,18 @@ impl SentenceArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct WhatIfArgs {
-    /// Change a head: 2.3=off, for example, sets head 3 of layer 2 to off. The setting is off, mean, uniform, or a number by
-    /// which the head's output is multiplied. Separate several changes by commas. If the model has a source, the layers of
-    /// the source are counted first.
+    /// Change a head: 2.3=off, for example, sets head 3 of layer 2 to off. The setting is off, mean, uniform, or a
+    /// number by which the head's output is multiplied. Separate several changes by commas. If the model has a source,
+    /// the layers of the source are counted first.
     #[arg(long, value_name = "LAYER.HEAD=SETTING", value_delimiter = ',', allow_hyphen_values = true, value_parser = head_change)]
     pub head: Vec<(HeadAt, HeadMode<f32>)>,
-    /// Remove a head's attention from one token to another: 2.3:5-1, for example, removes the attention of head 3 of layer 2
-    /// from the fifth token to the first. Separate several changes by commas. The rest of the row is rescaled to sum to 1; if
-    /// nothing is left in the row, all its weights are 0.
+    /// Remove a head's attention from one token to another: 2.3:5-1, for example, removes the attention of head 3 of
+    /// layer 2 from the fifth token to the first. Separate several changes by commas. The rest of the row is rescaled
+    /// to sum to 1; if nothing is left in the row, all its weights are 0.
     #[arg(long, value_name = "LAYER.HEAD:QUERY-KEY", value_delimiter = ',', allow_hyphen_values = true, value_parser = removed_edge)]
     pub without: Vec<(HeadAt, (usize, usize))>,
-    /// Replace the vector of a token by one of the second sentence (activation patching). With 2:5=4, for example, the fifth
-    /// token gets the vector that the second sentence's fourth token has before layer 2.
+    /// Replace the vector of a token by one of the second sentence (activation patching). With 2:5=4, for example, the
+    /// fifth token gets the vector that the second sentence's fourth token has before layer 2.
     #[arg(long, value_name = "LAYER:TOKEN=FROM", requires = "second", allow_hyphen_values = true, value_parser = patch)]
     pub patch: Option<Patch<f32>>,
     /// The second sentence, from which the vector of --patch is taken.

@@ -12,19 +12,20 @@ use super::places::{after_head, two};
 
 #[derive(Debug, clap::Args)]
 pub struct MapArgs {
-    /// The lesson, by its file or its name in the course (it is trained first); or a pretrained model, by its folder or name.
+    /// The lesson, by its file or its name in the course (it is trained first); or a pretrained model, by its folder or
+    /// name.
     pub lesson: PathBuf,
     /// The sentence that is changed.
     #[arg(long, allow_hyphen_values = true)]
     pub sentence: String,
-    /// The sentence whose vectors and head outputs are put in, with as many tokens. Without it, only the maps of heads that are
-    /// off or mean are computed.
+    /// The sentence whose vectors and head outputs are put in, with as many tokens. Without it, only the maps of heads
+    /// that are off or mean are computed.
     #[arg(long, value_name = "SENTENCE", allow_hyphen_values = true)]
     pub second: Option<String>,
     #[command(flatten)]
     pub asked: AnswerArgs,
-    /// Also compute paths: the share of the way that each earlier head has by one path alone, into the queries, keys or values
-    /// of a head (6.1:q, 6.1:k, 6.1:v) or straight to the answer (answer).
+    /// Also compute paths: the share of the way that each earlier head has by one path alone, into the queries, keys or
+    /// values of a head (6.1:q, 6.1:k, 6.1:v) or straight to the answer (answer).
     #[arg(long, value_name = "LAYER.HEAD:PART", requires = "second", value_parser = receiver)]
     pub into: Option<Receiver>,
     /// Keep the feed-forward layers on a path as they are in the sentence, instead of computing them anew.
@@ -38,15 +39,16 @@ pub struct MapArgs {
 /// The answer that is asked for.
 #[derive(Debug, clap::Args)]
 pub struct AnswerArgs {
-    /// The answer, one piece of the model. If it is not given: the likeliest word, of the second sentence if there is one.
+    /// The answer, one piece of the model. If it is not given: the likeliest word, of the second sentence if there is
+    /// one.
     #[arg(long, value_name = "WORD", allow_hyphen_values = true)]
     pub answer: Option<String>,
-    /// The word that the answer is compared with. If it is not given: with a second sentence the likeliest word of the first,
-    /// otherwise the second likeliest.
+    /// The word that the answer is compared with. If it is not given: with a second sentence the likeliest word of the
+    /// first, otherwise the second likeliest.
     #[arg(long, value_name = "WORD", allow_hyphen_values = true)]
     pub against: Option<String>,
-    /// The token at which the model answers, counted from 1. If it is not given: the last hidden word, such as [MASK], or the
-    /// last token of a model that writes on.
+    /// The token at which the model answers, counted from 1. If it is not given: the last hidden word, such as [MASK],
+    /// or the last token of a model that writes on.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub at: Option<u64>,
 }
@@ -60,12 +62,14 @@ impl AnswerArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct ScoreArgs {
-    /// The lesson, by its file or its name in the course (it is trained first); or a pretrained model, by its folder or name.
+    /// The lesson, by its file or its name in the course (it is trained first); or a pretrained model, by its folder or
+    /// name.
     pub lesson: PathBuf,
     /// The sentence.
     #[arg(long, allow_hyphen_values = true)]
     pub sentence: String,
-    /// The score: 6.1:19-3, for example, is that of head 1 of layer 6, of the query at the 19th token and the key at the third.
+    /// The score: 6.1:19-3, for example, is that of head 1 of layer 6, of the query at the 19th token and the key at
+    /// the third.
     #[arg(long, value_name = "LAYER.HEAD:QUERY-KEY", value_parser = score)]
     pub of: ScoreAt,
     /// Print the result as one JSON object.
@@ -75,7 +79,8 @@ pub struct ScoreArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct WordsArgs {
-    /// The lesson, by its file or its name in the course (it is trained first); or a pretrained model, by its folder or name.
+    /// The lesson, by its file or its name in the course (it is trained first); or a pretrained model, by its folder or
+    /// name.
     pub lesson: PathBuf,
     /// The sentence.
     #[arg(long, allow_hyphen_values = true)]
@@ -89,20 +94,23 @@ pub struct WordsArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct HeadsArgs {
-    /// The lesson, by its file or its name in the course (it is trained first); or a pretrained model, by its folder or name.
+    /// The lesson, by its file or its name in the course (it is trained first); or a pretrained model, by its folder or
+    /// name.
     pub lesson: PathBuf,
-    /// A file of texts in UTF-8, a sentence on each line; of a model with an encoder and a decoder, a source or a pair `source |||
-    /// target`. Empty lines and lines of one token are left out; of a line that is longer than the model reads, the end is cut.
+    /// A file of texts in UTF-8, a sentence on each line; of a model with an encoder and a decoder, a source or a pair
+    /// `source ||| target`. Empty lines and lines of one token are left out; of a line that is longer than the model
+    /// reads, the end is cut.
     #[arg(required_unless_present = "head", conflicts_with_all = ["head", "words"])]
     pub texts: Option<PathBuf>,
-    /// Instead of texts, heads whose tables are printed, such as 2.2: what they compare and write, from their weights alone, and
-    /// which heads compose. Separate several heads by commas.
+    /// Instead of texts, heads whose tables are printed, such as 2.2: what they compare and write, from their weights
+    /// alone, and which heads compose. Separate several heads by commas.
     #[arg(long, value_name = "LAYER.HEAD", value_delimiter = ',', value_parser = head)]
     pub head: Vec<(usize, usize)>,
     /// Words to look up in the tables of --head, each one piece of the model, such as fox,the.
     #[arg(long, value_name = "WORDS", value_delimiter = ',', requires = "head", allow_hyphen_values = true)]
     pub words: Vec<String>,
-    /// Write files for another program too. headvis: a folder that HeadVis reads, and whose files attune opens as recordings.
+    /// Write files for another program too. headvis: a folder that HeadVis reads, and whose files attune opens as
+    /// recordings.
     #[arg(long = "to", value_enum, value_name = "FORM", requires_all = ["texts", "output"])]
     pub form: Option<HeadsForm>,
     /// The new folder to write.

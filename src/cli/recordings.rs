@@ -1,4 +1,5 @@
-//! Recordings on the command line: what `attune check` and `attune trace` say of one, and `attune trace --to safetensors`.
+//! Recordings on the command line: what `attune check` and `attune trace` say of one, and `attune trace --to
+//! safetensors`.
 
 use std::path::Path;
 

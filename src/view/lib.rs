@@ -1,4 +1,5 @@
-//! Snapshots in words and orders: what the panels and the stage show, without a window, and the files that are exported.
+//! Snapshots in words and orders: what the panels and the stage show, without a window, and the files that are
+//! exported.
 //!
 //! | module | job | start at |
 //! |---|---|---|

@@ -1,5 +1,5 @@
-//! The budget of the house: what there is of code, tests and concepts is counted, printed and held to agreed numbers, so that
-//! growth is decided and not noticed.
+//! The budget of the house: what there is of code, tests and concepts is counted, printed and held to agreed numbers,
+//! so that growth is decided and not noticed.
 //!
 //! `cargo test --test architecture budget -- --nocapture` prints the count.
 

@@ -1,4 +1,5 @@
-//! The house in order: what the compiler does not hold, its structure and its budget, and pages for people that are true.
+//! The house in order: what the compiler does not hold, its structure and its budget, and pages for people that are
+//! true.
 //!
 //! The layers are crates, `engine <- core <- view <- ui <- {panels, stage} <- attune`, and so the compiler holds them.
 

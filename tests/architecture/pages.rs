@@ -105,3 +105,28 @@ fn doc_comments_name_their_subject() {
     }
     assert!(found.len() <= MOST, "{} doc lines without a subject:\n{}", found.len(), found.join("\n"));
 }
+
+/// A comment fits into the same width as code, which `rustfmt` does not see to. Rows of tables and code within a
+/// comment cannot be wrapped.
+#[test]
+fn comments_fit_the_width_of_the_code() {
+    const WIDTH: usize = 120;
+    let root = Path::new(ROOT);
+    let mut found = Vec::new();
+    for file in ["src", "tests", "benches", "examples"].into_iter().flat_map(|folder| files(root, folder, "rs")) {
+        let mut is_code = false;
+        for (number, line) in text(&root.join(&file)).lines().enumerate() {
+            let comment = line.trim_start().strip_prefix("//").map(|rest| rest.trim_start_matches(['/', '!']));
+            let Some(comment) = comment else {
+                is_code = false;
+                continue;
+            };
+            is_code ^= comment.trim_start().starts_with("```");
+            let cannot_wrap = is_code || comment.trim_start().starts_with('|') || comment.starts_with("    ");
+            if line.chars().count() > WIDTH && !cannot_wrap {
+                found.push(format!("{}:{}", file.display(), number + 1));
+            }
+        }
+    }
+    assert!(found.is_empty(), "comments wider than {WIDTH} columns:\n{}", found.join("\n"));
+}

@@ -79,7 +79,8 @@ fn block_comment(text: &str) -> usize {
     text.len()
 }
 
-/// Returns the length of the string or character that a text begins with, if it does; `before` is what stands before it.
+/// Returns the length of the string or character that a text begins with, if it does; `before` is what stands before
+/// it.
 fn literal(text: &str, before: Option<char>) -> Option<usize> {
     let is_within_a_name = before.is_some_and(|before| before.is_alphanumeric() || before == '_');
     if text.starts_with('"') {

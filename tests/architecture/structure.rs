@@ -1,8 +1,8 @@
 //! The files of each crate in order: no large circles of files, and few arrows that run up inside a folder.
 //!
-//! An arrow leads from a file to one whose names it uses, by a `use` or a path in its code; a name that a file only passes on
-//! (`pub use`) is an arrow to where it is made. In a folder, the files and folders directly within are its rooms. Rooms can
-//! be put one above the other so that most arrows run down: those that then still run up are counted.
+//! An arrow leads from a file to one whose names it uses, by a `use` or a path in its code; a name that a file only
+//! passes on (`pub use`) is an arrow to where it is made. In a folder, the files and folders directly within are its
+//! rooms. Rooms can be put one above the other so that most arrows run down: those that then still run up are counted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,5 +1,6 @@
-//! A number is close to another by a tolerance of one list, `tests/common/close.rs`, whose tests prove that each refuses what is
-//! farther away: no test has a tolerance of its own, but for some that have a test of their own, named here.
+//! A number is close to another by a tolerance of one list, `tests/common/close.rs`, whose tests prove that each
+//! refuses what is farther away: no test has a tolerance of its own, but for some that have a test of their own, named
+//! here.
 
 use std::fs;
 use std::path::Path;
@@ -20,8 +21,9 @@ const OTHERS: &[(&str, &str, &str)] = &[
 ];
 const LIST: &str = "tests/common/close.rs";
 
-/// Returns the lines of code of tests that have a tolerance of their own: a number that is less than a tenth on the right of `<`,
-/// a difference that is less than what is no plain number of pixels, or a constant that is called a tolerance.
+/// Returns the lines of code of tests that have a tolerance of their own: a number that is less than a tenth on the
+/// right of `<`, a difference that is less than what is no plain number of pixels, or a constant that is called a
+/// tolerance.
 fn bare(code: &str) -> Vec<String> {
     let tolerance = [
         r"<=?\s*-?(?:\d[\d_.]*e-\d+|0\.0\d*[1-9])",

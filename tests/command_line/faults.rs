@@ -172,8 +172,8 @@ fn results_that_cannot_be_written_are_said_not_to_be() {
 #[test]
 fn an_export_without_room_leaves_what_was_there() {
     let folder = Folder::new("no-room");
-    // A shell that lets the system end what writes too much, and one that has the system say so. Elsewhere than on Linux, a
-    // program cannot know of the limit.
+    // A shell that lets the system end what writes too much, and one that has the system say so. Elsewhere than on
+    // Linux, a program cannot know of the limit.
     let limits = ["ulimit -f 1; exec \"$@\"", "trap '' XFSZ; ulimit -f 1; exec \"$@\""];
     let limits = if cfg!(target_os = "linux") { &limits[..] } else { &limits[1..] };
     for (format, limit) in

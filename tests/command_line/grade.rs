@@ -119,7 +119,8 @@ fn answers_are_judged_by_the_lesson_and_not_by_the_file() {
     }
 }
 
-/// A class whose figures are computed by hand: of four learners, two are right in each of two tasks, and one also in the third.
+/// A class whose figures are computed by hand: of four learners, two are right in each of two tasks, and one also in
+/// the third.
 fn measured() -> Class {
     let mut class = Class::new();
     let right = "fn middle(a, b) { (a + b) / 2 }";
@@ -141,7 +142,8 @@ fn measured() -> Class {
 #[test]
 fn the_figures_of_items_are_those_computed_by_hand() {
     let class = measured();
-    // guess: the rest scores are 2, 0 of the right and 1, 0 of the wrong: (1 - 0.5) / sqrt(0.6875) * sqrt(0.25) = 0.3015.
+    // guess: the rest scores are 2, 0 of the right and 1, 0 of the wrong: (1 - 0.5) / sqrt(0.6875) * sqrt(0.25) =
+    // 0.3015.
     let table = ended(class.grade(&["--items"]), 0, "");
     let expected = [
         "task\tanswered\tright\tdifficulty\tdiscrimination\twrong answers",

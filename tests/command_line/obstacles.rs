@@ -1,5 +1,5 @@
-//! Pipes, sockets, devices, folders and links in the place of every file that the user, a folder or another file names: each
-//! command ends, and says why.
+//! Pipes, sockets, devices, folders and links in the place of every file that the user, a folder or another file names:
+//! each command ends, and says why.
 
 use std::fs;
 use std::path::Path;

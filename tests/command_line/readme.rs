@@ -1,4 +1,5 @@
-//! The pictures of the README and the page that it offers are what the program makes today: `bash docs/pictures.sh` makes them.
+//! The pictures of the README and the page that it offers are what the program makes today: `bash docs/pictures.sh`
+//! makes them.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -98,7 +99,8 @@ fn the_pictures_of_the_readme_are_those_of_today() {
     }
 }
 
-/// A picture of another size, of another theme, or with another thing in a twentieth of its area is told from its original.
+/// A picture of another size, of another theme, or with another thing in a twentieth of its area is told from its
+/// original.
 #[test]
 fn a_picture_of_another_day_is_told_from_its_original() {
     let kept = still(&at("assets/workspace.png"));

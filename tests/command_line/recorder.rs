@@ -1,5 +1,6 @@
-//! The recorder that `attune manual record` prints, run on random models of many architectures. It needs a Python with torch,
-//! transformers and safetensors; elsewhere the recordings in `tests/fixtures/recordings`, which it made, stand for it.
+//! The recorder that `attune manual record` prints, run on random models of many architectures. It needs a Python with
+//! torch, transformers and safetensors; elsewhere the recordings in `tests/fixtures/recordings`, which it made, stand
+//! for it.
 
 use std::fs;
 

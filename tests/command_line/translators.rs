@@ -1,5 +1,5 @@
-//! `attune trace` of models with an encoder and a decoder: every tensor against transformers', and where the target comes
-//! from.
+//! `attune trace` of models with an encoder and a decoder: every tensor against transformers', and where the target
+//! comes from.
 
 use std::collections::BTreeMap;
 use std::fs;

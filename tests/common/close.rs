@@ -1,6 +1,6 @@
-//! Comparisons of numbers. A tolerance is one of a list, each with its reason; `tests/numerics/tolerances.rs` proves that a number
-//! beyond each is refused, and `tests/architecture/tolerances.rs` that no test has one of its own. The inline tests of all
-//! crates use this file too.
+//! Comparisons of numbers. A tolerance is one of a list, each with its reason; `tests/numerics/tolerances.rs` proves
+//! that a number beyond each is refused, and `tests/architecture/tolerances.rs` that no test has one of its own. The
+//! inline tests of all crates use this file too.
 
 #![allow(dead_code, reason = "each program uses its part")]
 
@@ -20,8 +20,8 @@ impl Tolerance {
     pub const DOUBLE_PASS: Self = Self(1e-12);
     /// Rounding of a pass whose norms divide by small deviations, in double precision.
     pub const DOUBLE_NORMS: Self = Self(1e-10);
-    /// Rounding of long sums in double precision in another order: of components, and of trainings, in which Adam divides by
-    /// what may be tiny.
+    /// Rounding of long sums in double precision in another order: of components, and of trainings, in which Adam
+    /// divides by what may be tiny.
     pub const DOUBLE_SUMS: Self = Self(1e-9);
     /// Central differences, whose error is of the order of the square of their step.
     pub const DIFFERENCES: Self = Self(1e-7);

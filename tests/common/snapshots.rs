@@ -1,5 +1,5 @@
-//! Texts that are kept in files beside the tests, and rewritten with `UPDATE_SNAPSHOTS=1`: the sentences of the program stand
-//! there, to be read as prose, and in no other test.
+//! Texts that are kept in files beside the tests, and rewritten with `UPDATE_SNAPSHOTS=1`: the sentences of the program
+//! stand there, to be read as prose, and in no other test.
 
 use std::fs;
 
@@ -24,8 +24,8 @@ pub fn assert_kept(path: &str, text: &str) {
     assert!(other.is_empty(), "{path}: UPDATE_SNAPSHOTS=1 keeps it as it is now\n{}", other.join("\n"));
 }
 
-/// Asks again what each case of a catalogue is answered with, and compares. Its lines are headings (`## `), remarks (`> `) and
-/// cases; the answer to a case stands indented below it.
+/// Asks again what each case of a catalogue is answered with, and compares. Its lines are headings (`## `), remarks (`>
+/// `) and cases; the answer to a case stands indented below it.
 #[track_caller]
 pub fn assert_catalogue(path: &str, mut answer: impl FnMut(&str, &str) -> String) {
     let kept = fs::read_to_string(at(path)).unwrap_or_else(|why| panic!("{path}: {why}"));

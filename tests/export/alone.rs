@@ -6,7 +6,8 @@ use crate::common::chromium::ask;
 use crate::web::{SIZE, TELEPHONE, as_web};
 use crate::{APPLE_RUN, NOTEBOOK_RUN};
 
-/// What is seen of a page: the sections, the model, and what is not folded of it; and where its link to the whole page leads.
+/// What is seen of a page: the sections, the model, and what is not folded of it; and where its link to the whole page
+/// leads.
 const SEEN: &str = r"
     const isSeen = (found) => found && found.getClientRects().length > 0;
     const ids = [...document.querySelectorAll('main > section')].filter(isSeen).map(({ id }) => id);

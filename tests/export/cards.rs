@@ -1,5 +1,5 @@
-//! The cards of a live page say what the program says of the same entry: the same formula, numbers and sentences, in every form
-//! of model and with every change.
+//! The cards of a live page say what the program says of the same entry: the same formula, numbers and sentences, in
+//! every form of model and with every change.
 
 use attune_core::kernel::command::InterventionCommand;
 use attune_core::kernel::{Command, Kernel, Snapshot};
@@ -23,8 +23,8 @@ const TOLERANCE: f64 = 1.1e-3;
 /// What the rounding of its operands makes of an equation, as a share of its value and 1.
 const WORKED_TOLERANCE: f64 = 0.01;
 
-/// Chooses a few cells of every map that is shown, and reads the card of each, with the value of each equation's left side
-/// unless it leaves terms out.
+/// Chooses a few cells of every map that is shown, and reads the card of each, with the value of each equation's left
+/// side unless it leaves terms out.
 const CARDS: &str = r#"
     const script = (text) => [['−', '-'], ['·', '*'], ['²', '**2'], ['∞', 'Infinity'], ['exp', 'Math.exp'], ['tanh', 'Math.tanh']]
         .reduce((text, [sign, own]) => text.replaceAll(sign, own), text)

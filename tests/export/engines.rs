@@ -1,6 +1,6 @@
-//! One list of cases for all engines: the reference in plain loops, the pass that the stage shows, a batch as training has it,
-//! kept keys and values, and the script of a page. Each answers what a few questions cost, `−ln p`, for ordinary sentences and
-//! for numbers that no training gives.
+//! One list of cases for all engines: the reference in plain loops, the pass that the stage shows, a batch as training
+//! has it, kept keys and values, and the script of a page. Each answers what a few questions cost, `−ln p`, for
+//! ordinary sentences and for numbers that no training gives.
 
 use std::sync::LazyLock;
 
@@ -121,8 +121,8 @@ struct Form {
     cases: Vec<Case>,
 }
 
-/// The sentences of every form, one of a single word among them; the first of each form with hostile numbers too. Each form is
-/// trained once for all tests.
+/// The sentences of every form, one of a single word among them; the first of each form with hostile numbers too. Each
+/// form is trained once for all tests.
 static FORMS: LazyLock<Vec<Form>> = LazyLock::new(|| {
     let of_form = |(form, mut kernel): (String, Kernel)| {
         let whole = Case::of(&form, &kernel);
@@ -252,8 +252,9 @@ fn spelt(value: f32) -> String {
     }
 }
 
-/// Every number is the reference's, and NaN comes out as what is no number. Of ∞, engines may make NaN where the reference has a
-/// number, or the other way round: 0 · ∞ and ∞ − ∞ hang on the order of sums; but two numbers are the same.
+/// Every number is the reference's, and NaN comes out as what is no number. Of ∞, engines may make NaN where the
+/// reference has a number, or the other way round: 0 · ∞ and ∞ − ∞ hang on the order of sums; but two numbers are the
+/// same.
 fn is_same(found: f64, expected: f64, has_infinity: bool) -> bool {
     match (found.is_finite(), expected.is_finite()) {
         (true, true) => (found - expected).abs() <= TOLERANCE * expected.abs().max(1.0),

@@ -1,5 +1,5 @@
-//! The page of one pass whose numbers are given: a model that does not fit into a page, or whose tokenizer no page has. Its
-//! numbers are the program's.
+//! The page of one pass whose numbers are given: a model that does not fit into a page, or whose tokenizer no page has.
+//! Its numbers are the program's.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
@@ -41,8 +41,8 @@ const SHOWN: &str = "
         wide: document.documentElement.scrollWidth,
     };";
 
-/// What a page shows of patches and of answers: the size of the picture, how much of its red each patch keeps in its middle, and the
-/// line of answers.
+/// What a page shows of patches and of answers: the size of the picture, how much of its red each patch keeps in its
+/// middle, and the line of answers.
 const PATCHES: &str = "
     const [canvas, answers] = ['lab-patches', 'lab-answers'].map((id) => document.getElementById(id));
     const { grid } = JSON.parse(document.getElementById('attune-data').textContent);

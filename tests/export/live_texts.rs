@@ -1,4 +1,5 @@
-//! The numbers within texts, in every export: each is the one that the window shows when the cell is reached from the top.
+//! The numbers within texts, in every export: each is the one that the window shows when the cell is reached from the
+//! top.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! The notebook of PyTorch: run in Python, where there is torch, it must find attune's numbers, and a changed weight must not.
+//! The notebook of PyTorch: run in Python, where there is torch, it must find attune's numbers, and a changed weight
+//! must not.
 
 use std::fs;
 use std::sync::Arc;

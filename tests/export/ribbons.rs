@@ -1,4 +1,5 @@
-//! The card of a walk's step on the live page, and the arrow to a goal: their numbers are the program's, whatever is changed.
+//! The card of a walk's step on the live page, and the arrow to a goal: their numbers are the program's, whatever is
+//! changed.
 
 use attune_core::kernel::command::{InterventionCommand, WeightCommand};
 use attune_core::kernel::{Command, Kernel, Snapshot};
@@ -19,8 +20,8 @@ use crate::web::{SIZE, TELEPHONE, as_web};
 /// Half of the last digit that a cell's title has, and what single precision rounds away.
 const TOLERANCE: f32 = 1e-4;
 
-/// The card as it stands: its words, the numbers of its lines, and its place on the page. `other` in the address chooses
-/// another word, head and key.
+/// The card as it stands: its words, the numbers of its lines, and its place on the page. `other` in the address
+/// chooses another word, head and key.
 const CARD: &str = r"
     // On a telephone, the picture is folded without the rest of the model.
     const fold = document.querySelector('#lab-fold');

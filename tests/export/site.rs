@@ -55,8 +55,8 @@ fn values<'a>(page: &'a str, attribute: &str) -> Vec<&'a str> {
     parts.filter_map(|rest| rest.split('"').next()).collect()
 }
 
-/// Every link of a site leads to a page and an id, or to the web, and nothing is loaded but files of the site. Returns the
-/// links within the site.
+/// Every link of a site leads to a page and an id, or to the web, and nothing is loaded but files of the site. Returns
+/// the links within the site.
 fn check_links(pages: &[(String, String)]) -> Vec<(&str, &str)> {
     let ids: Vec<HashSet<&str>> = pages.iter().map(|(_, page)| values(page, " id=\"").into_iter().collect()).collect();
     let mut links = Vec::new();
@@ -120,7 +120,8 @@ fn every_link_leads_to_a_page_and_an_id_and_pages_load_what_they_share() {
     assert!(!text.contains("<script"), "a page without a model runs nothing");
 }
 
-/// The course as a site: every lesson has a page with its model, and no link is broken. Returns the pages by their names.
+/// The course as a site: every lesson has a page with its model, and no link is broken. Returns the pages by their
+/// names.
 pub fn check_site(course: &[(CourseFile, Kernel)]) -> Vec<(String, String)> {
     // Bytes; the pages have no pictures for paper here.
     const APPLE_MAX: usize = 260_000;

@@ -64,8 +64,8 @@ fn sharpest(tensors: &serde_json::Map<String, Value>) -> f64 {
     scores.into_iter().flatten().fold(0.0, |most, score| score.abs().max(most))
 }
 
-/// The page has every tensor of the trace, and no other. The page counts in 64 bits, the program in 32: a softmax makes of
-/// the rounding of a score, which grows with the score, as large a share of a weight.
+/// The page has every tensor of the trace, and no other. The page counts in 64 bits, the program in 32: a softmax makes
+/// of the rounding of a score, which grows with the score, as large a share of a weight.
 #[track_caller]
 pub fn check(name: &str, page: &Value, snapshot: &Snapshot, tolerance: f64) {
     let trace: Value = serde_json::from_str(&trace::trace(snapshot).expect("a model")).expect("JSON");
@@ -473,7 +473,8 @@ fn verdicts(kernel: &Kernel) -> Vec<bool> {
     snapshot.lesson.cells.iter().filter(without_code).map(is_right).collect()
 }
 
-/// Each position of each slider that changes a lesson's model: the cell, the position, and the program's verdicts there.
+/// Each position of each slider that changes a lesson's model: the cell, the position, and the program's verdicts
+/// there.
 fn judged(kernel: &Kernel) -> Vec<(String, f64, Vec<bool>)> {
     let lesson = kernel.snapshot().lesson;
     let mut judged = Vec::new();

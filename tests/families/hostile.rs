@@ -1,5 +1,5 @@
-//! Configs and tensors that do not fit: each is refused, by its key or tensor and with what is supported, in the words of
-//! `refusals.txt`.
+//! Configs and tensors that do not fit: each is refused, by its key or tensor and with what is supported, in the words
+//! of `refusals.txt`.
 
 use std::fs;
 

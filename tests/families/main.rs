@@ -1,7 +1,8 @@
 //! Today's families of models: configs in both spellings, every tensor against other programs, mistakes that are easily
 //! made, and files that are wrong.
 //!
-//! `oracle/make_modern.py` made the fixtures and their expected values with transformers, `oracle/make_numpy.py` the rest.
+//! `oracle/make_modern.py` made the fixtures and their expected values with transformers, `oracle/make_numpy.py` the
+//! rest.
 
 #[path = "../common/engine.rs"]
 mod common;

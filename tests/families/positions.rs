@@ -1,5 +1,5 @@
-//! Positions that are counted from a row on and over fillers, and a readout's layer without a bias: loss and gradient are those
-//! of the reference.
+//! Positions that are counted from a row on and over fillers, and a readout's layer without a bias: loss and gradient
+//! are those of the reference.
 
 use std::sync::Arc;
 

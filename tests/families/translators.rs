@@ -98,7 +98,8 @@ fn every_tensor_of_both_towers_is_transformers_by_both_spellings() {
     }
 }
 
-/// Cross-attention is a part of the move: what the words of the source add to a word of the target, with all else, is the move.
+/// Cross-attention is a part of the move: what the words of the source add to a word of the target, with all else, is
+/// the move.
 #[test]
 fn the_arrows_of_both_towers_add_up() {
     for name in TRANSLATORS {

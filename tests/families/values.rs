@@ -98,8 +98,8 @@ fn product(a: &[f32], inner: usize, b: impl Fn(usize, usize) -> f32, cols: usize
     a.chunks_exact(inner).flat_map(|row| (0..cols).map(move |col| entry(row, col)).collect::<Vec<_>>()).collect()
 }
 
-/// The fixture of OPT has a table that is narrower than the model, which attune refuses. With the maps multiplied into the
-/// table and into a readout of its own, it is a model of the usual form that computes the same.
+/// The fixture of OPT has a table that is narrower than the model, which attune refuses. With the maps multiplied into
+/// the table and into a readout of its own, it is a model of the usual form that computes the same.
 #[test]
 fn opt_is_that_of_another_program() {
     const WIDTH: usize = 28;

@@ -1,5 +1,5 @@
-//! Other values of config keys than the fixtures have, and families that have no fixture, against other programs in double
-//! precision: `oracle/make_variants.py` and `oracle/make_transformers.py`.
+//! Other values of config keys than the fixtures have, and families that have no fixture, against other programs in
+//! double precision: `oracle/make_variants.py` and `oracle/make_transformers.py`.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! The page of questions leads to the cells that answer them, and recall asks only what can be answered where it is asked.
+//! The page of questions leads to the cells that answer them, and recall asks only what can be answered where it is
+//! asked.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

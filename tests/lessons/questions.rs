@@ -1,4 +1,5 @@
-//! Questions about the lesson's model: whatever the learner has changed, the right choice of a prediction stays the same.
+//! Questions about the lesson's model: whatever the learner has changed, the right choice of a prediction stays the
+//! same.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -140,7 +141,8 @@ fn the_explanation_of_a_prediction_is_about_the_lessons_model_too() {
 fn the_lessons_model_is_trained_where_a_question_first_needs_it() {
     let given = revealed(&mut Kernel::trained(asked()));
     let recipe = Recipe { seed: Some(9), ..Recipe::default() };
-    // Opened as it was left after a retraining, or with changes on the way of training: the lesson's model was never there.
+    // Opened as it was left after a retraining, or with changes on the way of training: the lesson's model was never
+    // there.
     let mut retrained = Kernel::trained(asked());
     apply(&mut retrained, retraining(recipe));
     let mut changed = Kernel::embedded(asked());

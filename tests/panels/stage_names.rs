@@ -148,7 +148,8 @@ impl Stage {
     }
 
     /// Each name is at its own point, where it is read as that of no word of the sentence, or a hairline leads to its
-    /// point; none covers a word of the sentence. Names of crowds are nearer to their words than to those of the sentence.
+    /// point; none covers a word of the sentence. Names of crowds are nearer to their words than to those of the
+    /// sentence.
     #[track_caller]
     fn check_names(&self) {
         const ROUNDING: f32 = 1.0;

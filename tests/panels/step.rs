@@ -93,7 +93,8 @@ fn the_walk_is_followed_word_by_word_head_by_head_and_step_by_step() {
     assert_eq!(panel.view().walk.step(), Step::Mix);
 }
 
-/// From the score to the softmax, the panel has the score as a sum of parts, each of which leads to where it comes from.
+/// From the score to the softmax, the panel has the score as a sum of parts, each of which leads to where it comes
+/// from.
 #[test]
 fn the_parts_of_a_score_stand_below_it_and_lead_to_what_a_source_added() {
     let mut panel = PanelHarness::new(form("pythia"), Vec2::new(520.0, 1600.0), StepPanel::default());

@@ -1,4 +1,5 @@
-//! Two models on one sentence by label: it comes to the front by itself, each has its picture, and the map is read by keys.
+//! Two models on one sentence by label: it comes to the front by itself, each has its picture, and the map is read by
+//! keys.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! What a file or a folder is comes first: pointers, web pages, adapters, weights in other formats or with few bits, parts of
-//! models, and folders of sentence-transformers.
+//! What a file or a folder is comes first: pointers, web pages, adapters, weights in other formats or with few bits,
+//! parts of models, and folders of sentence-transformers.
 
 use std::fs;
 use std::path::Path;

@@ -187,8 +187,8 @@ fn senses_part_in_the_first_layer_of_the_encoder_and_in_the_last_of_the_frame() 
     }
 }
 
-/// A frame has the same words with and without insertions, and every inserted word has a piece of its own in a recipe that
-/// adds [`insertions::words`].
+/// A frame has the same words with and without insertions, and every inserted word has a piece of its own in a recipe
+/// that adds [`insertions::words`].
 #[test]
 fn insertions_leave_the_question_and_its_answer() {
     let rng = &mut stream(1, Stream::Corpus);
@@ -346,7 +346,8 @@ fn the_translator_keeps_its_rules_outside_its_templates() {
     }
 }
 
-/// What docs/real-models.md says of the translator's limits, each with the least and the largest share of right sentences.
+/// What docs/real-models.md says of the translator's limits, each with the least and the largest share of right
+/// sentences.
 #[test]
 fn the_translator_fails_farther_outside_its_training() {
     let shipped = Shipped::new(TRANSLATOR);

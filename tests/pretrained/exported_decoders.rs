@@ -1,5 +1,5 @@
-//! Trained lessons with rotary positions, written as folders of today's decoders: read back they compute the same numbers, and
-//! transformers computes them too.
+//! Trained lessons with rotary positions, written as folders of today's decoders: read back they compute the same
+//! numbers, and transformers computes them too.
 
 use std::fs;
 

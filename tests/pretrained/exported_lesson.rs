@@ -21,8 +21,8 @@ pub fn exported(name: &str, text: &str) -> (Kernel, Folder) {
     (kernel, folder)
 }
 
-/// A sentence of the lesson: its words, their ids and those of its source, if it has one, and the logits of the lesson's answers
-/// in each row, each with its id.
+/// A sentence of the lesson: its words, their ids and those of its source, if it has one, and the logits of the
+/// lesson's answers in each row, each with its id.
 pub struct Pass {
     pub words: String,
     pub source: Option<Vec<usize>>,

@@ -1,5 +1,5 @@
-//! Trained lessons with a source, written as folders of T5, BART, mBART and Marian: read back they compute the same numbers, and
-//! transformers computes them too.
+//! Trained lessons with a source, written as folders of T5, BART, mBART and Marian: read back they compute the same
+//! numbers, and transformers computes them too.
 
 use std::fs;
 

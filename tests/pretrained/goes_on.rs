@@ -1,4 +1,5 @@
-//! Words that a model writes on, with keys and values of the words before kept: those of transformers, and of whole passes.
+//! Words that a model writes on, with keys and values of the words before kept: those of transformers, and of whole
+//! passes.
 
 use attune_core::kernel::Command;
 use attune_core::kernel::command::SentenceCommand;

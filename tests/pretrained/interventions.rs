@@ -1,5 +1,5 @@
-//! Heads that are off or have their mean, removed edges, vectors of another sentence, and temperatures: against NumPy in float64,
-//! `oracle/interventions.py`, and through commands.
+//! Heads that are off or have their mean, removed edges, vectors of another sentence, and temperatures: against NumPy
+//! in float64, `oracle/interventions.py`, and through commands.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Pieces of one word as one: what looks at a word looks at all of its pieces, a word looks as its pieces do in the mean,
-//! and nothing else changes.
+//! Pieces of one word as one: what looks at a word looks at all of its pieces, a word looks as its pieces do in the
+//! mean, and nothing else changes.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

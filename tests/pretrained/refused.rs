@@ -95,7 +95,8 @@ fn folders_that_are_no_model_say_what_is_missing() {
     assert!(said(&folder).starts_with("x.safetensors: `b`: found a tensor that the index"), "{}", said(&folder));
 }
 
-/// Many names of one file, each of which has more than the index gives it: the first is refused before the others are read.
+/// Many names of one file, each of which has more than the index gives it: the first is refused before the others are
+/// read.
 #[test]
 fn a_shard_is_held_against_the_index_before_the_next_is_read() {
     let folder = Folder::new("shards");

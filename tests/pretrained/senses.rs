@@ -1,4 +1,5 @@
-//! Scores of one word's senses by layer, and how alike the layers of two models are, against NumPy's in float64: `oracle/senses.py`.
+//! Scores of one word's senses by layer, and how alike the layers of two models are, against NumPy's in float64:
+//! `oracle/senses.py`.
 
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::alignment::CentredGram;

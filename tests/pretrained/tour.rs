@@ -1,5 +1,5 @@
-//! The tour of a model: every section says what a plain sum over the model's tensors says too, and a section whose claim does
-//! not hold is left out.
+//! The tour of a model: every section says what a plain sum over the model's tensors says too, and a section whose
+//! claim does not hold is left out.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -523,7 +523,8 @@ fn it_is_measured_in_pieces_with_progress_and_what_is_written_meanwhile_stays() 
     assert_eq!(kernel.snapshot().notebook.cells.len(), 2);
 }
 
-/// Heads of the shipped translator, counted over all layers: of the encoder, and of the decoder's two kinds of attention.
+/// Heads of the shipped translator, counted over all layers: of the encoder, and of the decoder's two kinds of
+/// attention.
 const OF_ENCODER: &[usize] = &[0, 1, 2, 3, 4, 5, 6, 7];
 const OF_DECODER: &[usize] = &[8, 9, 10, 11, 16, 17, 18, 19];
 const OF_CROSS: &[usize] = &[12, 13, 14, 15, 20, 21, 22, 23];

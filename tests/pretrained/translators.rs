@@ -50,7 +50,8 @@ fn words(kernel: &Kernel) -> [Vec<usize>; 2] {
         .map(|tower| sentence.tokens_of(tower).iter().filter_map(|token| token.word).collect())
 }
 
-/// What the model wrote stays while heads and weights change, so that the same words are compared; *Writing* writes anew.
+/// What the model wrote stays while heads and weights change, so that the same words are compared; *Writing* writes
+/// anew.
 #[test]
 fn a_target_that_the_model_wrote_stays_until_another_source_comes() {
     for name in TRANSLATORS {

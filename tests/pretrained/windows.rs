@@ -88,7 +88,8 @@ fn a_click_on_the_mask_changes_one_pair_of_each_layer() {
     }
 }
 
-/// Masks in place of the layers' own, as the panel and commands set them; the panel's first shows the words of the masks.
+/// Masks in place of the layers' own, as the panel and commands set them; the panel's first shows the words of the
+/// masks.
 fn masks_of_the_learner(tokens: usize) -> [Mask; 5] {
     let causal = |query: usize, key: usize| key <= query;
     let table =

@@ -1,5 +1,5 @@
-//! Folders whose tokenizer has more than the model, less, or cannot be read: the model opens, and what cannot be read is
-//! said where it is asked for.
+//! Folders whose tokenizer has more than the model, less, or cannot be read: the model opens, and what cannot be read
+//! is said where it is asked for.
 
 use std::fs;
 

@@ -166,8 +166,8 @@ fn are_alike(found: &str, expected: &str) -> bool {
     found.len() == expected.len() && (0..found.len()).all(is_same)
 }
 
-/// The most that numbers with these squares can add up to, where the word at this place is their sum; else 0. If each is
-/// learned a little differently, that is the scale on which their sum differs: √n ‖x‖ (Cauchy–Schwarz).
+/// The most that numbers with these squares can add up to, where the word at this place is their sum; else 0. If each
+/// is learned a little differently, that is the scale on which their sum differs: √n ‖x‖ (Cauchy–Schwarz).
 fn room_of_sum(words: &[String], at: usize) -> f64 {
     let word = |at: usize| words.get(at).map_or("", String::as_str);
     if (word(at + 1), word(at + 2)) != ("in", "sum") {
@@ -253,8 +253,8 @@ fn leave_out_new_tensors(found: &mut Value, expected: &Value) {
     tensors.retain(|name, _| !NEW.contains(&name.as_str()) || !expected["tensors"][name].is_null());
 }
 
-/// Leaves out the key bias and the numbers that carry it. It adds the same to every score of a row, which the softmax takes
-/// off again: its gradient is 0 but for rounding, and Adam makes steps of that which no two processors share.
+/// Leaves out the key bias and the numbers that carry it. It adds the same to every score of a row, which the softmax
+/// takes off again: its gradient is 0 but for rounding, and Adam makes steps of that which no two processors share.
 fn leave_out_key_biases(trace: &mut Value) {
     let carries = |name: &String| name == "b_K" || name.starts_with("K[") || name.starts_with("scores[");
     for part in ["parameters", "tensors"] {
@@ -262,8 +262,8 @@ fn leave_out_key_biases(trace: &mut Value) {
     }
 }
 
-/// A lesson is reworded, reordered and grows: what a learner has done of it stays done. Where a task is gone or asks something
-/// else, the report names it.
+/// A lesson is reworded, reordered and grows: what a learner has done of it stays done. Where a task is gone or asks
+/// something else, the report names it.
 #[test]
 fn old_works_keep_their_tasks_in_todays_lessons() {
     let mut count = 0;

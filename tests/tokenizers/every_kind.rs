@@ -1,4 +1,5 @@
-//! Every model, normalizer and pre-tokenizer of the crate `tokenizers`, with the ids and the bytes that the crate itself gives.
+//! Every model, normalizer and pre-tokenizer of the crate `tokenizers`, with the ids and the bytes that the crate
+//! itself gives.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +12,8 @@ use crate::tokenizer;
 
 const TEXTS: usize = 200;
 
-/// Parts of texts: usual words, marks, digits, scripts, signs that are seen as one, controls, and pieces that are never cut.
+/// Parts of texts: usual words, marks, digits, scripts, signs that are seen as one, controls, and pieces that are never
+/// cut.
 const PARTS: [&str; 44] = [
     "the",
     "The Bank",
@@ -90,8 +92,8 @@ fn ids(pieces: impl IntoIterator<Item = String>) -> Value {
     all.into_iter().enumerate().map(|(id, piece)| (piece, json!(id))).collect::<serde_json::Map<_, _>>().into()
 }
 
-/// Byte pairs of the words, each from its first letter on; those of a word are written as `letter` writes the letter at a
-/// place, where it is the first, and the last.
+/// Byte pairs of the words, each from its first letter on; those of a word are written as `letter` writes the letter at
+/// a place, where it is the first, and the last.
 fn byte_pairs(fields: Value, own: &[&str], letter: impl Fn(char, bool, bool) -> String, prefix: &str) -> Value {
     let mut pieces: Vec<String> = own.iter().map(|piece| (*piece).to_owned()).collect();
     for sign in LETTERS.chars() {

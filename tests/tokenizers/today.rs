@@ -1,5 +1,5 @@
-//! Today's kinds of tokenizers: byte pairs of Llama 2 and 3, Qwen 2, SmolLM2, GPT-NeoX and Gemma, and SentencePiece's Unigram
-//! of T5 and XLM-R, each as `tokenizers` 0.23.3 of Hugging Face cuts 200 texts (`make_today.py`).
+//! Today's kinds of tokenizers: byte pairs of Llama 2 and 3, Qwen 2, SmolLM2, GPT-NeoX and Gemma, and SentencePiece's
+//! Unigram of T5 and XLM-R, each as `tokenizers` 0.23.3 of Hugging Face cuts 200 texts (`make_today.py`).
 
 use serde_json::Value;
 

@@ -47,8 +47,8 @@ pub fn ids(encoding: &Encoding) -> Vec<u32> {
     encoding.pieces.iter().map(|piece| piece.id).collect()
 }
 
-/// Checks that the characters that no piece stands for are those that by themselves are none, such as blanks, and control
-/// characters.
+/// Checks that the characters that no piece stands for are those that by themselves are none, such as blanks, and
+/// control characters.
 #[track_caller]
 pub fn check_cover(tokenizer: &Tokenizer, encoding: &Encoding, written: &str) {
     check_places(encoding, &[written]);
@@ -146,7 +146,8 @@ const END: u32 = 2;
 const ENGLISH: u32 = 600;
 const FRENCH: u32 = 601;
 
-/// mBART's `tokenizer.json`: that of XLM-R with languages as added tokens, one of which is before the text, or behind it.
+/// mBART's `tokenizer.json`: that of XLM-R with languages as added tokens, one of which is before the text, or behind
+/// it.
 fn mbart(is_first: bool) -> String {
     let special = |id: &str| json!({ "SpecialToken": { "id": id, "type_id": 0 } });
     let (text, end, language) = (json!({ "Sequence": { "id": "A", "type_id": 0 } }), special("</s>"), special("en_XX"));

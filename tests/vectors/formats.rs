@@ -1,5 +1,5 @@
-//! Forms of a format beyond the plain one: kinds of numbers, orders of bytes and columns, packed files, metadata, and the
-//! tables of models.
+//! Forms of a format beyond the plain one: kinds of numbers, orders of bytes and columns, packed files, metadata, and
+//! the tables of models.
 
 use std::fs;
 use std::io::Write as _;

@@ -1,5 +1,5 @@
-//! Files of vectors: those that gensim and NumPy wrote, and damaged ones. Each is read, mended with a report, or refused in
-//! words; nothing panics.
+//! Files of vectors: those that gensim and NumPy wrote, and damaged ones. Each is read, mended with a report, or
+//! refused in words; nothing panics.
 
 #[path = "../common/engine.rs"]
 mod common;

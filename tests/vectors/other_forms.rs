@@ -1,5 +1,6 @@
-//! Files of vectors as people have them: forms of other programs, which are read as these programs read them, forms of text,
-//! and files that look like others. What cannot be read with certainty is refused, and never read as other numbers.
+//! Files of vectors as people have them: forms of other programs, which are read as these programs read them, forms of
+//! text, and files that look like others. What cannot be read with certainty is refused, and never read as other
+//! numbers.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -443,8 +444,8 @@ fn originals() -> Vec<(String, PathBuf, Vec<u8>)> {
     all.into_iter().map(|(name, bytes)| (name.clone(), PathBuf::from(name), bytes)).collect()
 }
 
-/// Cut anywhere and with any byte another, each form is read or refused, and nothing panics. Of what is cut, the rows that
-/// are read are those of the whole.
+/// Cut anywhere and with any byte another, each form is read or refused, and nothing panics. Of what is cut, the rows
+/// that are read are those of the whole.
 #[test]
 fn damaged_files_of_each_form_are_read_as_far_as_they_are_sound_or_refused() {
     for (name, file, bytes) in originals() {

@@ -89,7 +89,8 @@ fn the_lines_of_a_stage_cell_lead_from_word_to_word() {
     assert!(stage.lines_of(&text.cell.kind).is_empty());
 }
 
-/// `ask` ends elsewhere than at `red`: the way there is minus the gradient, and what a small step along it saves is its length.
+/// `ask` ends elsewhere than at `red`: the way there is minus the gradient, and what a small step along it saves is its
+/// length.
 #[test]
 fn a_goal_of_a_stage_cell_is_where_the_loss_falls_fastest() {
     let snapshot = kernel_of(include_str!("../../lessons/gradient.ron")).snapshot();

@@ -1,5 +1,5 @@
-//! The formulas of the cards, read as mathematics: with the model's numbers in the places of the symbols, each comes to the
-//! number beside it, whatever is switched on or off in the model and by the learner.
+//! The formulas of the cards, read as mathematics: with the model's numbers in the places of the symbols, each comes to
+//! the number beside it, whatever is switched on or off in the model and by the learner.
 
 use std::collections::BTreeMap;
 use std::iter::Peekable;

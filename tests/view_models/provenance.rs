@@ -1,5 +1,5 @@
-//! The provenance of numbers: every rule, evaluated in double precision, comes to the number of the engine, and so does every
-//! card, read as arithmetic with the numbers that it shows.
+//! The provenance of numbers: every rule, evaluated in double precision, comes to the number of the engine, and so does
+//! every card, read as arithmetic with the numbers that it shows.
 
 use std::collections::HashSet;
 use std::iter::Peekable;
@@ -169,7 +169,8 @@ fn read_text(text: &str, to: &mut Vec<Sign>) {
     }
 }
 
-/// Whether a number is the engine's, which has single precision. `size` is that of the largest number that it is made of.
+/// Whether a number is the engine's, which has single precision. `size` is that of the largest number that it is made
+/// of.
 fn agrees(shown: f64, found: f64, size: f64) -> bool {
     is_close_beside(1.0 + shown.abs() + 0.1 * size, found, shown, Tolerance::LIBRARY).is_ok()
 }
@@ -292,8 +293,8 @@ fn entries(snapshot: &Snapshot) -> Vec<Entry> {
     all
 }
 
-/// Entries of the quantities that have none among others, of those that the snapshot has: a new quantity is checked without a
-/// word here.
+/// Entries of the quantities that have none among others, of those that the snapshot has: a new quantity is checked
+/// without a word here.
 fn entries_of_others(reader: &EntryReader<'_>, listed: &[Entry]) -> Vec<Entry> {
     let architecture = &reader.model.architecture;
     let is_new = |quantity: &Quantity| listed.iter().all(|entry| entry.quantity != *quantity);

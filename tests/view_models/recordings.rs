@@ -481,7 +481,7 @@ fn the_caption_names_the_final_norm_and_the_stage_is_as_large_as_its_states() {
     let far: Vec<f32> = waves(16).iter().map(|x| x * 50.0).collect();
     let states: [Tensor; 2] = [("hidden_states.0", &[4, 4], waves(16)), ("hidden_states.1", &[4, 4], far)];
     let stage = StageModel::of(&made(&[("final_norm", "applied")], &states)).expect("a stage");
-    assert!(stage.about.contains("behind the model's final norm"), "{}", stage.about);
+    assert!(stage.about.contains("after the model's final norm"), "{}", stage.about);
     assert!(stage.hides_table, "its words stand where tokens first stood");
     let plain = StageModel::of(&made(&[], &states)).expect("a stage");
     assert!(!plain.about.contains("final norm"), "{}", plain.about);

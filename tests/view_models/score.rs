@@ -53,8 +53,8 @@ fn column_sums(parts: &Matrix<f64>) -> Vec<f64> {
     (0..parts.cols()).map(|col| (0..parts.rows()).map(|row| parts.get(row, col)).sum()).collect()
 }
 
-/// The listed pairs with all others are the whole, and the tips of the chains are the query and the key, whose product is the
-/// score.
+/// The listed pairs with all others are the whole, and the tips of the chains are the query and the key, whose product
+/// is the score.
 fn check_rows(name: &str, model: &ScoreModel, score: f64) {
     let numbers: Vec<PairNumbers> = model.pairs.iter().map(|pair| pair.numbers).chain([model.others.1]).collect();
     let size = 1.0f64.max(score.abs());

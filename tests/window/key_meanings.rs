@@ -55,7 +55,8 @@ fn all(at: &Keyboard) -> Vec<AnyKey> {
     tables.into_iter().flatten().collect()
 }
 
-/// Whether pressing the first key might be taken for the second one. Within a table the key with more modifiers is asked first.
+/// Whether pressing the first key might be taken for the second one. Within a table the key with more modifiers is
+/// asked first.
 fn is_taken_for(pressed: &AnyKey, other: &AnyKey) -> bool {
     let Shortcut { key, modifiers, .. } = pressed.shortcut;
     let is_asked_later =
@@ -234,7 +235,8 @@ fn every_key_that_texts_name_is_the_key_of_what_they_say() {
     }
 }
 
-/// The texts that a learner reads, each with its file: the documentation, the lessons, and the words in the window's source.
+/// The texts that a learner reads, each with its file: the documentation, the lessons, and the words in the window's
+/// source.
 fn texts() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = vec![root.join("README.md"), root.join("src/core/lesson/format.md")];
@@ -277,8 +279,8 @@ fn collect(folder: &Path, ending: &str, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// What names a key in a sentence: marked keys, keys that are to be pressed, and all with modifiers. A letter alone is a key in the
-/// documentation of the window; in lessons and formats it may be a matrix.
+/// What names a key in a sentence: marked keys, keys that are to be pressed, and all with modifiers. A letter alone is
+/// a key in the documentation of the window; in lessons and formats it may be a matrix.
 fn patterns(has_letters: bool) -> Vec<Regex> {
     const NAMES: &str = r"(?:Enter|Space|Home|Tab|Esc|Backspace|PageUp|PageDown|F\d+|[↑↓←→])";
     let any = format!(r"(?:(?:Ctrl|Shift|Alt)\+)*(?:{NAMES}|[A-Z0-9/.\[\]])");

@@ -72,7 +72,8 @@ fn ask(world: &mut World, action: impl Into<Action>) {
     perform(world);
 }
 
-/// A frame in which nothing is drawn: the latest snapshot comes in, what was asked is done, and what has changed is saved.
+/// A frame in which nothing is drawn: the latest snapshot comes in, what was asked is done, and what has changed is
+/// saved.
 fn frame(world: &mut World) {
     world.run_schedule(Update);
     world.run_schedule(Last);

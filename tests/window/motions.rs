@@ -1,5 +1,5 @@
-//! Every motion of the stage, interrupted by every input at every tenth of its way: what is said is what is drawn, and but for an
-//! input on the stage the motion comes to its end.
+//! Every motion of the stage, interrupted by every input at every tenth of its way: what is said is what is drawn, and
+//! but for an input on the stage the motion comes to its end.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! What lies over the picture of the stage: the numbers under the words of the sentence, and the list of words for a sentence that is
-//! written.
+//! What lies over the picture of the stage: the numbers under the words of the sentence, and the list of words for a
+//! sentence that is written.
 
 use attune::app::actions::{ActionTable, WindowAction};
 use attune_view::explain::walk::Step;

@@ -1,4 +1,5 @@
-//! What somebody shared, opened as a copy in a window: as it was on their screen, and never over the learner's own work.
+//! What somebody shared, opened as a copy in a window: as it was on their screen, and never over the learner's own
+//! work.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! The tour of a model that is opened as a folder: it comes by itself and is kept, and its links lead to heads and sentences.
+//! The tour of a model that is opened as a folder: it comes by itself and is kept, and its links lead to heads and
+//! sentences.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,6 +1,6 @@
-//! The answers panel: how likely the model holds each answer, row by row; the words that it writes when it goes on, how they
-//! are chosen, and the rows that each was written from; the terms that an answer's logit is the sum of; and the logit lens,
-//! a word for each layer and place, with the answers of every layer at the chosen word.
+//! The answers panel: how likely the model holds each answer, row by row; the words that it writes when it goes on, how
+//! they are chosen, and the rows that each was written from; the terms that an answer's logit is the sum of; and the
+//! logit lens, a word for each layer and place, with the answers of every layer at the chosen word.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

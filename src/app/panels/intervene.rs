@@ -1,7 +1,7 @@
-//! The intervene panel: what each head adds to the chosen word, and what the learner changes about the forward pass, beside the
-//! ghost of the unchanged result: whether and how a head takes part; a patch, the vector that the second sentence has at a
-//! place, put into one of the first; and the effects on one word, how far it moved, what is near it, and its weights before
-//! and after.
+//! The intervene panel: what each head adds to the chosen word, and what the learner changes about the forward pass,
+//! beside the ghost of the unchanged result: whether and how a head takes part; a patch, the vector that the second
+//! sentence has at a place, put into one of the first; and the effects on one word, how far it moved, what is near it,
+//! and its weights before and after.
 
 use attune_core::kernel::command::{Command, InterventionCommand};
 use attune_core::kernel::sentence_pass::interventions::GAIN_MAX;
@@ -555,8 +555,8 @@ fn effect_ui(
     bars_ui(ui, &row, model, query, trail)
 }
 
-/// Lists the answers that gained and those that lost. It always takes the room of all its lines, so that nothing moves under the
-/// pointer.
+/// Lists the answers that gained and those that lost. It always takes the room of all its lines, so that nothing moves
+/// under the pointer.
 fn shifts_ui(ui: &mut Ui, shifts: &AnswerShifts) {
     const LINE: f32 = 17.0;
     let palette = Palette::of(ui.visuals().dark_mode);

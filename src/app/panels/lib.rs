@@ -1,8 +1,8 @@
 //! The panels: each shows models of the latest snapshot, and asks for commands and actions.
 //!
-//! A panel that shows its sheet is drawn by [`sheet`]; one that is a picture of its own, or whose tools are drawn on what it
-//! shows, is a file or folder here and a line of [`registry`]. No panel names a Bevy type, computes a tensor, or
-//! advances a clock: the egui pass may run twice.
+//! A panel that shows its sheet is drawn by [`sheet`]; one that is a picture of its own, or whose tools are drawn on
+//! what it shows, is a file or folder here and a line of [`registry`]. No panel names a Bevy type, computes a tensor,
+//! or advances a clock: the egui pass may run twice.
 
 #![cfg(feature = "app")]
 

@@ -1,5 +1,5 @@
-//! The maps of *Intervene*: a button that starts them, and heat maps that fill while they are computed. A click in a cell makes
-//! that change.
+//! The maps of *Intervene*: a button that starts them, and heat maps that fill while they are computed. A click in a
+//! cell makes that change.
 
 use attune_core::kernel::command::Command;
 use attune_core::kernel::evidence::live::SentenceMap;

@@ -1,5 +1,5 @@
-//! The meaning panel: the words that a word is near, before attention and after it; the word read twice, in two sentences or
-//! by two models in one; and its senses in several sentences.
+//! The meaning panel: the words that a word is near, before attention and after it; the word read twice, in two
+//! sentences or by two models in one; and its senses in several sentences.
 
 use std::sync::Arc;
 

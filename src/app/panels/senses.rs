@@ -22,8 +22,8 @@ use super::panel::Requests;
 /// Name of the word's field.
 pub const SENSE_WORD: &str = "The word whose senses are shown";
 
-/// State of the panel between frames, including the text of the field that is being edited, which the list does not have
-/// yet.
+/// State of the panel between frames, including the text of the field that is being edited, which the list does not
+/// have yet.
 #[derive(Default)]
 pub struct SensesUiState {
     written: Option<(Id, String)>,

@@ -1,5 +1,6 @@
-//! The train panel: where training stands, how to drive it, and its curve (loss or gradient norms by step) with a cursor that
-//! looks back; or the sliders behind which the whole lesson trains again while they are dragged, and how far it is.
+//! The train panel: where training stands, how to drive it, and its curve (loss or gradient norms by step) with a
+//! cursor that looks back; or the sliders behind which the whole lesson trains again while they are dragged, and how
+//! far it is.
 
 use std::sync::Arc;
 

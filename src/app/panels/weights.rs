@@ -1,5 +1,5 @@
-//! The weights panel: every entry of every tensor is a colour, a slider and a number; and its tools: a brush, a shake, and the
-//! weights that they are compared with.
+//! The weights panel: every entry of every tensor is a colour, a slider and a number; and its tools: a brush, a shake,
+//! and the weights that they are compared with.
 
 use std::collections::HashSet;
 

@@ -1,5 +1,5 @@
-//! The picture with which the course page begins: a sentence whose word has two meanings, and how attention separates them. The
-//! whole picture is the button that continues the course.
+//! The picture with which the course page begins: a sentence whose word has two meanings, and how attention separates
+//! them. The whole picture is the button that continues the course.
 
 use attune_engine::messages::counted;
 use attune_view::view_model::course::{CardPicture, HomeModel, HomeNext};

@@ -11,12 +11,12 @@ use bevy::input::mouse::MouseButtonInput;
 use bevy::prelude::*;
 use bevy_egui::free_egui_textures_system;
 
-/// The messages of keys and of the buttons of the mouse. A pointer that moves, and a wheel that turns, act while the panels
-/// are drawn.
+/// The messages of keys and of the buttons of the mouse. A pointer that moves, and a wheel that turns, act while the
+/// panels are drawn.
 type Inputs<'w, 's> = (MessageReader<'w, 's, KeyboardInput>, MessageReader<'w, 's, MouseButtonInput>);
 
-/// Draws the panels once more if a key or a button was pressed or released. It runs when all that they asked for is done,
-/// and before the picture of the stage is built.
+/// Draws the panels once more if a key or a button was pressed or released. It runs when all that they asked for is
+/// done, and before the picture of the stage is built.
 pub fn show_at_once(world: &mut World, inputs: &mut SystemState<Inputs>) {
     let has_input = inputs.get_mut(world).is_ok_and(|(mut keys, mut buttons)| {
         let read = keys.read().count() + buttons.read().count();

@@ -87,9 +87,9 @@ impl Content {
 
     /// Returns the pose that shows the whole scene from the side of `from`, as large as the view allows.
     ///
-    /// A point `(x, y, z)` in the directions of the camera is within `t` of the middle, as a slope, where
-    /// `|x - x_0| <= t (d - z)` for an eye at depth `d`: `x_0` and the least `d` are in the largest `x + t z` and `-x + t z`.
-    /// Without perspective `z` has no part in it.
+    /// A point `(x, y, z)` in the directions of the camera is within `t` of the middle, as a slope, where `|x - x_0| <=
+    /// t (d - z)` for an eye at depth `d`: `x_0` and the least `d` are in the largest `x + t z` and `-x + t z`. Without
+    /// perspective `z` has no part in it.
     pub fn frame(&self, from: Pose, aspect: f32) -> Pose {
         let half_height = half_height(aspect);
         // Returns the middle of the points along a direction, and the least depth of an eye that sees all of them

@@ -1,5 +1,5 @@
-//! The filmstrip of a model with several layers: a frame for each layer, with the words after it along the first two axes,
-//! and the paths of the followed words drawn through all frames. All frames have one scale.
+//! The filmstrip of a model with several layers: a frame for each layer, with the words after it along the first two
+//! axes, and the paths of the followed words drawn through all frames. All frames have one scale.
 
 use std::ops::RangeInclusive;
 
@@ -53,7 +53,8 @@ impl<'a> Filmstrip<'a> {
         Self { route, frames, middle: scope.middle, reach: scope.reach }
     }
 
-    /// Returns the place of a word after a layer, kept within the layer's frame and, in a frame that is named, below the name.
+    /// Returns the place of a word after a layer, kept within the layer's frame and, in a frame that is named, below
+    /// the name.
     pub fn place(&self, layer: usize, [x, y, _]: [f32; 3]) -> Pos2 {
         let whole = self.frames[layer];
         let name = if whole.width() >= NAMED_FROM { size::LABEL_AXIS } else { 0.0 };

@@ -609,8 +609,8 @@ fn key_lines(model: &StageModel, walked: &Walked, emphasis: &Emphasis, at: f32, 
     (0..walk.keys.len()).filter_map(line).collect()
 }
 
-/// Returns the colour of the lines between the chosen word and its keys: that of keys while these are made, of the query
-/// while it is compared with them, and of values once these are mixed.
+/// Returns the colour of the lines between the chosen word and its keys: that of keys while these are made, of the
+/// query while it is compared with them, and of values once these are mixed.
 fn hue_at(at: f32, palette: &Palette) -> Color32 {
     let to_query = palette.key.lerp_to_gamma(palette.query, Step::Score.share(at));
     to_query.lerp_to_gamma(palette.value, Step::Mix.share(at))

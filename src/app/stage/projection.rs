@@ -123,7 +123,8 @@ impl<'a> ProjectedScene<'a> {
         shade(self.palette, color, shown, emphasis)
     }
 
-    /// Returns the colour of a token, which takes the hue of the group that it reaches on its arrival, as the shader does.
+    /// Returns the colour of a token, which takes the hue of the group that it reaches on its arrival, as the shader
+    /// does.
     fn token_color(&self, token: &TokenPoint) -> Color32 {
         let own = self.palette.token(token.group);
         token.goal().map_or(own, |goal| own.lerp_to_gamma(self.palette.group(goal), arrival(self.time)))

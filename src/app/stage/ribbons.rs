@@ -1,11 +1,11 @@
-//! The band of a step, between the picture and the time line, which shows the numbers of the step as ribbons of cells: query,
-//! key and value; their products and the sum; the scores of all words before and after scaling; the weights; the weighted
-//! values and their sum; the part of each head in the output; and the sum with the input.
+//! The band of a step, between the picture and the time line, which shows the numbers of the step as ribbons of cells:
+//! query, key and value; their products and the sum; the scores of all words before and after scaling; the weights; the
+//! weighted values and their sum; the part of each head in the output; and the sum with the input.
 //!
 //! The band has one height and one place, so that nothing moves from step to step and no point is covered. A cell is
-//! filled if its number is positive and hollow if it is negative, and the larger the number, the stronger its colour. The
-//! result of a step grows as the walk approaches the step, so that the time line can be dragged in both directions. The
-//! ribbon of another word slides in from that word's place in the sentence.
+//! filled if its number is positive and hollow if it is negative, and the larger the number, the stronger its colour.
+//! The result of a step grows as the walk approaches the step, so that the time line can be dragged in both directions.
+//! The ribbon of another word slides in from that word's place in the sentence.
 
 use attune_engine::quantity::{Entry, Quantity};
 use attune_ui::theme::{self, Palette, Role, motion, size};
@@ -26,8 +26,8 @@ use egui::{
 pub const BAND: f32 = 96.0;
 /// Least size of the picture above the band.
 const FROM: Vec2 = vec2(360.0, 120.0);
-/// Size of a cell. A cell becomes as narrow as [`NARROWEST`] if not all numbers fit; if they still do not fit, the first
-/// ones are shown.
+/// Size of a cell. A cell becomes as narrow as [`NARROWEST`] if not all numbers fit; if they still do not fit, the
+/// first ones are shown.
 const CELL: Vec2 = vec2(12.0, 18.0);
 const NARROWEST: f32 = 2.0;
 /// Width of a cell that shows its number, and the greatest number of cells of this width.
@@ -79,8 +79,8 @@ enum Hue {
     Plain,
 }
 
-/// Returns the place of the band at the lower edge of the picture's room, or `None` if the picture would have too little
-/// room above it.
+/// Returns the place of the band at the lower edge of the picture's room, or `None` if the picture would have too
+/// little room above it.
 pub fn band(room: Rect) -> Option<Rect> {
     let has_room = room.width() >= FROM.x && room.height() >= FROM.y + BAND;
     has_room.then(|| room.with_min_y(room.bottom() - BAND))

@@ -223,8 +223,8 @@ impl StageState {
         is_there.then_some(Walked { walk: model, path, mix: self.mix.as_deref() })
     }
 
-    /// Returns the words whose paths the filmstrip shows: the chosen word, or else the highlighted ones if they are few, or
-    /// else the two words at the ends of the axis with a meaning, or else the word that is followed.
+    /// Returns the words whose paths the filmstrip shows: the chosen word, or else the highlighted ones if they are
+    /// few, or else the two words at the ends of the axis with a meaning, or else the word that is followed.
     pub fn followed_words(&self, selection: &Selection, highlight: &Highlight) -> Vec<FollowedWord> {
         const FEW: usize = 3;
         let Some(whole) = self.whole.as_ref().filter(|_| self.is_of_sentence()) else { return Vec::new() };
@@ -332,7 +332,7 @@ impl StageState {
         self.follow_emphasis(models, view);
     }
 
-    /// Shows a measure of which word mattered in the place of the weights, if one is chosen and computed.
+    /// Shows a measure of how much each word mattered in the place of the weights, if one is chosen and computed.
     fn show_measure(&mut self, models: &LatestModels, view: &ViewState) {
         let Some(measure) = view.selection.measure.filter(|_| !view.walk.is_walking()) else { return };
         let measured = models.get::<WordMeasures>().and_then(|measures| measures.arcs(measure));

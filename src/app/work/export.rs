@@ -1,8 +1,8 @@
 //! Exports beside the window, with the stage's pictures in them; and what else is done with a file that takes as long.
 //!
-//! The pictures of an export are drawn by an app of their own. Bevy without `multi_threaded` keeps its tasks with the thread that an app runs
-//! on, and each app has its own device, so that it does not matter whether the window's runs at the same time:
-//! `tests/window/exporting.rs` tests it.
+//! The pictures of an export are drawn by an app of their own. Bevy without `multi_threaded` keeps its tasks with the
+//! thread that an app runs on, and each app has its own device, so that it does not matter whether the window's runs at
+//! the same time: `tests/window/exporting.rs` tests it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,8 +25,8 @@ use crate::app::picture::{PictureOptions, Renderer, render};
 /// The size of a stage's picture in a page.
 const STAGE_SIZE: (u32, u32) = (736, 414);
 
-/// The pixels per point: for sharp text on high-density screens; for slides in print; and for a live page, whose own stage is
-/// sharp, in print. Pictures take most of the time and half of the bytes of a site.
+/// The pixels per point: for sharp text on high-density screens; for slides in print; and for a live page, whose own
+/// stage is sharp, in print. Pictures take most of the time and half of the bytes of a site.
 const SHARP: f32 = 2.0;
 const ON_SLIDES: f32 = 1.5;
 const ON_PAPER: f32 = 1.0;

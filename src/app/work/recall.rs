@@ -1,5 +1,5 @@
-//! The questions from earlier lessons at the beginning of a lesson: chosen on another thread when the lesson opens, asked
-//! of a kernel of their own, and their answers saved with the progress in the course.
+//! The questions from earlier lessons at the beginning of a lesson: chosen on another thread when the lesson opens,
+//! asked of a kernel of their own, and their answers saved with the progress in the course.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -205,7 +205,7 @@ fn exports_ui(ui: &mut Ui, entry: &mut dyn FnMut(&mut Ui, &str, String, &str, Ac
     });
 }
 
-/// Shows the Lab menu, which opens and closes every panel. `panels` are all panels, each with whether it is open;
+/// Shows the Lab menu, which opens and closes every panel. `panels` are all panels, each and whether it is open;
 /// `toggles` opens or closes the menu by its key.
 fn lab_ui(ui: &mut Ui, panels: &[(PanelId, bool)], toggles: bool) -> Option<Action> {
     const WIDTH: f32 = 190.0;

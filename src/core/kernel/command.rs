@@ -70,8 +70,8 @@ pub enum Command {
     Words(ShownAnswer),
     #[serde(skip)]
     EndWords,
-    /// Computes what a head, counted over all blocks, compares and writes for the words of the sentence, and which heads
-    /// compose with it, on a thread of its own.
+    /// Computes what a head, counted over all blocks, compares and writes for the words of the sentence, and which
+    /// heads compose with it, on a thread of its own.
     #[serde(skip)]
     Tables(usize),
     #[serde(skip)]

@@ -219,7 +219,8 @@ impl Kernel {
         self.work(Self::do_next);
     }
 
-    /// Does a piece of work, and counts a change of the saved work if the piece began or ended a task.
+    /// Does a piece of work. The work revision increases if the piece began or ended training, retraining, restoring or a
+    /// measurement over texts, or wrote the tour; the steps in between do not change what is saved.
     fn work(&mut self, piece: impl FnOnce(&mut Self)) {
         let under_way = |kernel: &Self| {
             let phase = &kernel.phase;
@@ -304,8 +305,8 @@ impl Kernel {
         Some(self.notebook.try_answer(exercise, cell, answer, &mut Trial::of(model, self.notebook.live_names())))
     }
 
-    /// Returns the model's answer to a question as it is asked after `resets` resets, without changing anything. Returns
-    /// `None` if there is no such question or no model.
+    /// Returns the model's answer to a question as it is asked after `resets` resets, without changing anything.
+    /// Returns `None` if there is no such question or no model.
     pub fn try_prediction(&self, id: &str, resets: usize) -> Option<Outcome> {
         let model = self.phase.model()?;
         let cell = DocumentCell { resets, ..DocumentCell::clone(self.notebook.document().cell(id)?) };

@@ -33,8 +33,8 @@ pub enum TextLink {
     Cell(String),
     /// Opens another lesson of the folder.
     Lesson(String),
-    /// Opens another lesson of the folder at one of its cells, with the sentence that the cell speaks of and, if the link names
-    /// one, at a step of the walk.
+    /// Opens another lesson of the folder at one of its cells, with the sentence that the cell speaks of and, if the
+    /// link names one, at a step of the walk.
     Place {
         lesson: String,
         cell: String,

@@ -1,4 +1,5 @@
-//! Texts of a lesson, and the expressions within their Markdown: `{{ A[0]["apple1", "phone"] | .2 }}` is replaced by a value that the kernel computes.
+//! Texts of a lesson, and the expressions within their Markdown: `{{ A[0]["apple1", "phone"] | .2 }}` is replaced by a
+//! value that the kernel computes.
 //!
 //! Reading replaces each expression by a single character, its [`placeholder`], so that Markdown does not interpret the
 //! stars and brackets of the expression. Braces in code and formulas are left as they are.
@@ -25,8 +26,8 @@ const DECIMALS: usize = 2;
 /// The first placeholder. The range is for private use, so that no text has these characters for another purpose.
 const FIRST_PLACEHOLDER: u32 = 0xF_0000;
 
-/// A text of a lesson or of the learner. It is read as Markdown once, when something first asks for its content, and all
-/// clones share the result.
+/// A text of a lesson or of the learner. It is read as Markdown once, when something first asks for its content, and
+/// all clones share the result.
 #[derive(Clone, Default)]
 pub struct LessonText(Arc<Written>);
 

@@ -200,8 +200,9 @@ pub(super) fn usual_sentences(model: &ModelFolder) -> Vec<String> {
     longest.into_iter().collect()
 }
 
-/// Sentences for the translator that comes with the course, which knows few words. Its heads are measured over them. Each
-/// shows something that a word-by-word translation would get wrong: order, negation, agreement, and words of two senses.
+/// Sentences for the translator that comes with the course, which knows few words. Its heads are measured over them.
+/// Each shows something that a word-by-word translation would get wrong: order, negation, agreement, and words of two
+/// senses.
 const OF_SHIPPED_TRANSLATOR: [&str; 10] = [
     "the hungry bat does not see the broken crane",
     "the sailor repaired the bat today",
@@ -215,8 +216,8 @@ const OF_SHIPPED_TRANSLATOR: [&str; 10] = [
     "the nurse calls the sleepy fox but these rabbits do not follow the farmer behind the house now",
 ];
 
-/// Sentences for the encoders that come with the course, which know few words. The first has a word in both of its senses;
-/// the others ask for the noun that *it* refers to, for agreement across a second noun, and for the opposite.
+/// Sentences for the encoders that come with the course, which know few words. The first has a word in both of its
+/// senses; the others ask for the noun that *it* refers to, for agreement across a second noun, and for the opposite.
 const OF_SHIPPED_ENCODER: [&str; 4] = [
     "we put the money in the bank and the fish swam near the bank.",
     "the trophy did not fit in the suitcase because it was too big. we saw that the [MASK] was too big.",

@@ -375,8 +375,9 @@ fn readable(tower: TowerTokens<'_>) -> Vec<String> {
     tower.tokens.iter().map(|token| shown(&spelling, token)).collect()
 }
 
-/// Returns the different tokens of all texts of the first one's form, in their order, and those of each text as rows. Where
-/// there are hidden states, each of these tokens has some in the file, so a vector for each takes no more than the file.
+/// Returns the different tokens of all texts of the first one's form, in their order, and those of each text as rows.
+/// Where there are hidden states, each of these tokens has some in the file, so a vector for each takes no more than
+/// the file.
 fn vocabulary(texts: &[RecordedText]) -> (Arc<[String]>, Vec<TokenRows>) {
     let (mut words, mut known): (Vec<String>, HashMap<String, usize>) = Default::default();
     let mut row = |word: String| {

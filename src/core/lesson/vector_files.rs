@@ -214,7 +214,7 @@ pub fn lesson_of(path: &Path, first: &mut dyn FnMut(Lesson)) -> Result<Lesson, L
     let folder = path.parent().map(Path::to_owned);
     let mut is_shown = false;
     let vectors = read_with_progress(path, &mut |progress| {
-        // If the words are in a second file, they are unknown until the rows have been read.
+        // Rows are named by their numbers, from 0, until the words are read from a second file.
         let has_words = progress.words.first().is_some_and(|word| **word != *"0");
         let is_large = progress.length >= SHOWN_EARLY_BYTES && progress.bytes < progress.length / 2;
         if has_words && is_large && !std::mem::replace(&mut is_shown, true) {
@@ -299,7 +299,7 @@ fn groups_of(vectors: &Vectors, column: &Column) -> Vec<Group> {
 /// Describes the size of a space in words.
 fn about(vectors: &Vectors) -> String {
     let (count, width, format) = (vectors.len(), vectors.width(), vectors.format);
-    // A text format describes itself.
+    // The numbers of a text format have no type that could be named.
     let kind = if vectors.kind == "text" { String::new() } else { format!(", {}", plain(&vectors.kind)) };
     format!("{} of {} ({format}{kind})", counted(count, "vector"), counted(width, "number"))
 }

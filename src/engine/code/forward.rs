@@ -1,6 +1,6 @@
-//! The functions that use the model: `forward` runs it on a sentence and returns a value that cells read, `rate` counts the
-//! right answers to many sentences, and `write` goes on writing; `vectors` and `neighbours` read the static vectors of any words, or those
-//! of a file next to the lesson.
+//! The functions that use the model: `forward` runs it on a sentence and returns a value that cells read, `rate` counts
+//! the right answers to many sentences, and `write` goes on writing; `vectors` and `neighbours` read the static vectors
+//! of any words, or those of a file next to the lesson.
 
 use std::sync::Arc;
 

@@ -41,11 +41,12 @@ pub trait Forward: Send + Sync {
     fn pass(&self, sentence: &str, changes: &PassChanges, charge: Charge<'_>) -> Result<CodePass, Fault>;
 
     /// Writes behind a sentence, or from a source, until the model ends: the likeliest word each time, or with several
-    /// beams the likeliest sentence that is found. `charge` is called with the number of multiplications before they are
-    /// done.
+    /// beams the likeliest sentence that is found. `charge` is called with the number of multiplications before they
+    /// are done.
     ///
     /// # Errors
-    /// A message for the learner if the model cannot read the sentence or does not go on writing, or the error of `charge`.
+    /// A message for the learner if the model cannot read the sentence or does not go on writing, or the error of
+    /// `charge`.
     fn write(&self, sentence: &str, beams: usize, charge: Charge<'_>) -> Result<String, Fault>;
 
     /// Returns the model in the subfolder `name` of the lesson's folder.

@@ -1,7 +1,7 @@
 //! Syntax trees of code as JSON: a live page runs them, with the parser of the program and none of its own.
 //!
-//! A node is an array of an operation and its operands. What the page cannot run is a node `["unread", why]`, which it refuses
-//! when it comes to it.
+//! A node is an array of an operation and its operands. What the page cannot run is a node `["unread", why]`, which it
+//! refuses when it comes to it.
 
 use rhai::{AST, ASTFlags, Dynamic, Expr, FnCallExpr, INT, OptimizationLevel, Stmt, StmtBlock};
 use serde_json::{Value, json};

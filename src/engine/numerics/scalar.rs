@@ -29,7 +29,8 @@ pub trait Scalar:
     /// Multiplies by packed weights with the processor's vector instructions: see [`packed`](super::packed).
     fn multiply_packed(product: Product<'_, Self>);
     fn ln(self) -> Self;
-    /// Computes `erf(x) = 2/√π ∫₀ˣ e^(−t²) dt`; for `f32` with an error of at most 1e-7, see [`erf_f32`](super::activation::erf_f32).
+    /// Computes `erf(x) = 2/√π ∫₀ˣ e^(−t²) dt`; for `f32` with an error of at most 1e-7, see
+    /// [`erf_f32`](super::activation::erf_f32).
     fn erf(self) -> Self;
     fn sqrt(self) -> Self;
     fn tanh(self) -> Self;

@@ -405,8 +405,8 @@ impl Family {
         matches!(self, Self::Bert | Self::DistilBert | Self::EuroBert | Self::Gpt2 | Self::Llama)
     }
 
-    /// Returns the pieces after the words of a vocabulary: one for unknown words, and one that hides a word if the family
-    /// predicts hidden words, or with which a translation begins.
+    /// Returns the pieces after the words of a vocabulary: one for unknown words, and one that hides a word if the
+    /// family predicts hidden words, or with which a translation begins.
     pub fn special_pieces(self) -> &'static [&'static str] {
         match self {
             Self::Bert | Self::DistilBert => &[UNKNOWN, MASK],

@@ -1,7 +1,9 @@
-//! One head on many texts, as HeadVis shows it: a file `heads/L5H1.json` of Neuronpedia's pipeline, read as a recording.
+//! One head on many texts, as HeadVis shows it: a file `heads/L5H1.json` of Neuronpedia's pipeline, read as a
+//! recording.
 //!
-//! A file has sampled sequences, each with its tokens and the largest weights of each row, at `query · tokens + key`. Each
-//! becomes a text with one attention of one head. The layer and the head stand in the file's name alone, counted from 0.
+//! A file has sampled sequences, each with its tokens and the largest weights of each row, at `query · tokens + key`.
+//! Each becomes a text with one attention of one head. The layer and the head stand in the file's name alone, counted
+//! from 0.
 
 use std::collections::BTreeSet;
 use std::io::ErrorKind;

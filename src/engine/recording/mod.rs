@@ -1,8 +1,9 @@
 //! Recordings: what any model did on one or more texts, in one `.safetensors` file.
 //!
 //! A recording has the tokens of each text in its metadata, and as many tensors as were kept: attention weights, hidden
-//! states, queries, keys, values and logits ([`parts`] lists them with their shapes). Nothing is known of the model itself.
-//! Numbers stay in the file and are read when they are needed, so that a file of two gigabytes takes little memory.
+//! states, queries, keys, values and logits ([`parts`] lists them with their shapes). Nothing is known of the model
+//! itself. Numbers stay in the file and are read when they are needed, so that a file of two gigabytes takes little
+//! memory.
 //!
 //! | module | job |
 //! |---|---|
@@ -223,8 +224,8 @@ impl Recording {
         Ok(Matrix::from_row_major(of.len(), cols, numbers))
     }
 
-    /// Reads some rows and columns of one matrix, as [`Self::rows`] does. Only these numbers are converted, which takes longer
-    /// than reading whole rows.
+    /// Reads some rows and columns of one matrix, as [`Self::rows`] does. Only these numbers are converted, which takes
+    /// longer than reading whole rows.
     ///
     /// # Errors
     /// See [`Self::numbers`].

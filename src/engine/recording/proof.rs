@@ -1,9 +1,9 @@
 //! The proof of a recording: whether its attention weights are what its own queries and keys give.
 //!
-//! `α_ij = softmax_j(c tanh(s q_i · k_j / c) + b_ij)` over the keys that a query sees, where `s` is the scale, `c` the cap
-//! and `b` the bias; a learned sink takes part in the softmax and is dropped. The deviation of a row is half the sum of its
-//! differences, the share of the row that lies elsewhere: in a row over many keys no single weight shows that dropout was
-//! left on, but it moves at least `p / 2(1 − p)` of every row.
+//! `α_ij = softmax_j(c tanh(s q_i · k_j / c) + b_ij)` over the keys that a query sees, where `s` is the scale, `c` the
+//! cap and `b` the bias; a learned sink takes part in the softmax and is dropped. The deviation of a row is half the
+//! sum of its differences, the share of the row that lies elsewhere: in a row over many keys no single weight shows
+//! that dropout was left on, but it moves at least `p / 2(1 − p)` of every row.
 
 use std::ops::Range;
 
@@ -156,7 +156,8 @@ impl Recording {
 }
 
 impl Recording {
-    /// Finds the vectors of a text, its hidden states, values, output weights and logits, that have a number which is none.
+    /// Finds the vectors of a text, its hidden states, values, output weights and logits, that have a number which is
+    /// none.
     pub fn check_vectors(&self, text: &RecordedText) -> Vec<Refusal> {
         let of_heads =
             text.attentions.iter().flat_map(|of| [of.part(Part::Values), of.part(Part::OutputWeight)]).flatten();

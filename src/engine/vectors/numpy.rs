@@ -1,8 +1,8 @@
-//! NumPy's arrays: `.npy`, and `.npz`, which is a zip of them. Pickled arrays are refused, because loading one runs whatever
-//! program is in it.
+//! NumPy's arrays: `.npy`, and `.npz`, which is a zip of them. Pickled arrays are refused, because loading one runs
+//! whatever program is in it.
 //!
-//! The crate `npyz` is not used: it takes as much memory as a header says that it is long, up to 4 GB, before it reads the
-//! first byte of it.
+//! The crate `npyz` is not used: it takes as much memory as a header says that it is long, up to 4 GB, before it reads
+//! the first byte of it.
 
 use std::io::{self, Write};
 use std::path::Path;

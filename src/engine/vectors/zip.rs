@@ -1,7 +1,8 @@
 //! Zip archives, as NumPy writes them with many arrays, and as collections of vectors are published, with one text.
 //!
-//! The crate `zip` is not used: it keeps an entry of some hundred bytes for each 46 bytes of a directory before anybody can ask
-//! how many there are, and hands out readers that borrow the archive, where a [`Source`] reads on while others are opened.
+//! The crate `zip` is not used: it keeps an entry of some hundred bytes for each 46 bytes of a directory before anybody
+//! can ask how many there are, and hands out readers that borrow the archive, where a [`Source`] reads on while others
+//! are opened.
 
 use std::io::{self, Read, SeekFrom, Write};
 

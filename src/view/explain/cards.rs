@@ -1,5 +1,5 @@
-//! Cards of a query and a key in a head: rule, formula and sentences for all settings of the forward pass, among which a live
-//! page chooses as its viewer changes them.
+//! Cards of a query and a key in a head: rule, formula and sentences for all settings of the forward pass, among which
+//! a live page chooses as its viewer changes them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

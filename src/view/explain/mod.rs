@@ -1,7 +1,8 @@
 //! Explanations: how a number comes about, in a formula, in the same formula with its numbers, and in words.
 //!
-//! An [`Entry`] is any number that is shown, and an [`Explanation`] is a node of a tree: the numbers in it are entries too,
-//! each with its own explanation, back to the static vectors and the weights. Nodes are made when they are asked for.
+//! An [`Entry`] is any number that is shown, and an [`Explanation`] is a node of a tree: the numbers in it are entries
+//! too, each with its own explanation, back to the static vectors and the weights. Nodes are made when they are asked
+//! for.
 //!
 //! Each quantity has one rule ([`rules`]): an expression over other entries. From it come the formula, the
 //! numbers in it and the way back; the engine stays the source of each number, and a rule explains it.

@@ -1,5 +1,5 @@
-//! Why a token moved: what each word, or each head, adds to it, as arrows that lead tip to tail from its place before the
-//! layer to its place after it.
+//! Why a token moved: what each word, or each head, adds to it, as arrows that lead tip to tail from its place before
+//! the layer to its place after it.
 
 use std::sync::Arc;
 
@@ -27,8 +27,8 @@ pub enum ArrowParts {
 }
 
 impl ArrowParts {
-    /// Returns the default of the walk through a head: an arrow for each head of the layer, or for each word if there is
-    /// one head.
+    /// Returns the default of the walk through a head: an arrow for each head of the layer, or for each word if there
+    /// is one head.
     pub fn of_head(architecture: &Architecture, head: usize) -> Self {
         if architecture.head(head).1.attention.heads > 1 { Self::Head } else { Self::Word }
     }

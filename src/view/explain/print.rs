@@ -9,7 +9,7 @@ use super::rule::{Expr, Fold, Function, Over, Place, Rule};
 /// The separator between formulas that are shown together.
 pub const AND: &str = ", \\quad ";
 
-/// The letters that index the entries of a vector, which an equation of whole vectors leaves out.
+/// The letters that index the entries of a vector. A formula leaves them out unless it shows single entries.
 const DIMENSIONS: &str = "cdefu";
 
 impl Rule {

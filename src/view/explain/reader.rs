@@ -1,5 +1,5 @@
-//! Reads entries from a snapshot: the number of each, what it belongs to, and its names: by words, by numbers, and by its
-//! meaning.
+//! Reads entries from a snapshot: the number of each, what it belongs to, and its names: by words, by numbers, and by
+//! its meaning.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -21,8 +21,8 @@ use attune_engine::quantity::{Entry, Index, Owner, Quantity, StagePoint};
 use crate::view_model::labels::{HeadLabels, at_distance, in_words};
 use crate::view_model::{axes, quoted};
 
-/// Returns the quantity and the block of the vectors that cross-attention reads: the outputs of the last block of the source,
-/// after its norm where it has one; `None` if there is no source.
+/// Returns the quantity and the block of the vectors that cross-attention reads: the outputs of the last block of the
+/// source, after its norm where it has one; `None` if there is no source.
 pub fn memory_of(architecture: &Architecture) -> Option<(Quantity, usize)> {
     let block = architecture.source_blocks.len().checked_sub(1)?;
     let memory = if architecture.source.final_norm { Quantity::Final } else { Quantity::Output };
@@ -202,8 +202,8 @@ impl<'a> EntryReader<'a> {
         })
     }
 
-    /// Returns the vector of a token after a block as it is compared with words: normed if the picture norms the vectors
-    /// between layers.
+    /// Returns the vector of a token after a block as it is compared with words: normed if the picture norms the
+    /// vectors between layers.
     pub fn state(&self, token: usize, block: usize) -> Option<Vec<f32>> {
         let output = &self.block(block)?.output;
         let row =

@@ -1,8 +1,8 @@
 //! Rules: expressions over entries, with letters for their indices and the symbols of papers.
 //!
-//! A rule is data. [`super::print`] writes its formula, [`super::lines`] its numbers, and [`EntryReader::evaluate`] computes
-//! its value. Indices stay letters until they are bound, so that a live page reads the same expressions and binds them to
-//! the word, the key and the head that its reader looks at.
+//! A rule is data. [`super::print`] writes its formula, [`super::lines`] its numbers, and [`EntryReader::evaluate`]
+//! computes its value. Indices stay letters until they are bound, so that a live page reads the same expressions and
+//! binds them to the word, the key and the head that its reader looks at.
 
 use std::ops::{Add, Div, Mul, Sub};
 use std::slice;

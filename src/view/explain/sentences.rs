@@ -1,6 +1,7 @@
 //! The sentences that explain attention, each written once: the walk, the card of a number and the live page say them.
 //!
-//! The catalogue comes first, such as [`softmax`]; then the choice of sentences for an entry, with its words and numbers.
+//! The catalogue comes first, such as [`softmax`]; then the choice of sentences for an entry, with its words and
+//! numbers.
 
 use std::fmt::Display;
 use std::ops::Range;

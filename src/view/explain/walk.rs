@@ -1,5 +1,6 @@
-//! The walk through attention: one query in one head, in eight steps, each explained by an entry of its result. The route
-//! of a walk through a whole model has the layers in their order, the source's first, and the word and head to follow.
+//! The walk through attention: one query in one head, in eight steps, each explained by an entry of its result. The
+//! route of a walk through a whole model has the layers in their order, the source's first, and the word and head to
+//! follow.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -791,8 +792,8 @@ impl RouteModel {
         furthest(heads.clone(), length)
     }
 
-    /// Returns the query of a layer: the word of the stage that is followed or, in the source, the word that counts most
-    /// for it.
+    /// Returns the query of a layer: the word of the stage that is followed or, in the source, the word that counts
+    /// most for it.
     pub fn query(&self, layer: usize, token: usize) -> usize {
         let is_of_source = self.layers.get(layer).is_some_and(|layer| layer.is_of_source);
         if is_of_source { self.counted_most.get(token).copied().unwrap_or(0) } else { token }

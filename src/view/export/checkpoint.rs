@@ -1,6 +1,6 @@
-//! A lesson's trained model written as a model folder in the form of BERT or GPT-2, of a [decoder](super::decoders) with rotary
-//! positions, or of a [translator](super::translators) if it has a source, which transformers opens and attune reads back; or a pretrained model with the learner's changes, or
-//! after further training.
+//! A lesson's trained model written as a model folder in the form of BERT or GPT-2, of a [decoder](super::decoders)
+//! with rotary positions, or of a [translator](super::translators) if it has a source, which transformers opens and
+//! attune reads back; or a pretrained model with the learner's changes, or after further training.
 //!
 //! Words keep their ids. After them come the few special tokens that a tokenizer needs, with the zero vector that a
 //! hidden word has in a lesson. Parts of the form that the lesson's model lacks, such as biases or position embeddings,

@@ -1,7 +1,7 @@
 //! The forms of today's decoders, with rotary positions, in which a lesson's model is written as a folder.
 //!
-//! A family fits if what it reads from its own config is the lesson's model. Parts that it has and the lesson lacks, such as
-//! biases, are written as zeros. A feed-forward layer without a gate is written with one that is always 1.
+//! A family fits if what it reads from its own config is the lesson's model. Parts that it has and the lesson lacks,
+//! such as biases, are written as zeros. A feed-forward layer without a gate is written with one that is always 1.
 
 use attune_core::lesson::places::FieldPath;
 use attune_engine::numerics::attention::{AttentionConfig, Window};
@@ -82,7 +82,7 @@ fn differing(own: &Architecture, read: &Config) -> Vec<Unfit> {
     differing.chain(too_few).map(unfit).collect()
 }
 
-/// Lists the parts that may be zeros in a family's form, each with whether the model has it.
+/// Lists the parts that may be zeros in a family's form, each and whether the model has it.
 fn flags(architecture: &Architecture) -> [(FieldPath, bool); 5] {
     let block = &architecture.blocks[0];
     [

@@ -1,4 +1,5 @@
-//! The formats of exports: one list, from which the command line, the menus of the window and the documentation are made.
+//! The formats of exports: one list, from which the command line, the menus of the window and the documentation are
+//! made.
 
 use std::path::{Path, PathBuf};
 

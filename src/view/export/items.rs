@@ -17,8 +17,8 @@ pub struct ItemFigures<'a> {
     pub right: usize,
     /// The share of right answers among those given, which is called the difficulty, although a large one is easy.
     pub difficulty: Option<f64>,
-    /// The point-biserial correlation between this task and the number of other tasks that are right, over the works that
-    /// answered it; `None` if all answers are right, all are wrong, or all works have the same number right.
+    /// The point-biserial correlation between this task and the number of other tasks that are right, over the works
+    /// that answered it; `None` if all answers are right, all are wrong, or all works have the same number right.
     pub discrimination: Option<f64>,
     /// The wrong answers with their shares: each wrong choice of a prediction, or each feedback on an exercise.
     pub wrong: Vec<WrongAnswer<'a>>,

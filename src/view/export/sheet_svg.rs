@@ -1,8 +1,8 @@
-//! Panels as a vector picture for papers: text is text, the ground is light, nothing runs, and the same sheets always give
-//! the same bytes.
+//! Panels as a vector picture for papers: text is text, the ground is light, nothing runs, and the same sheets always
+//! give the same bytes.
 //!
-//! Everything that comes from a lesson goes through [`words`]: what steers the direction of text, or that XML cannot have, is
-//! escaped visibly.
+//! Everything that comes from a lesson goes through [`words`]: what steers the direction of text, or that XML cannot
+//! have, is escaped visibly.
 
 mod grids;
 

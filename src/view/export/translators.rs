@@ -1,7 +1,7 @@
 //! The forms in which a lesson's model with a source is written as a folder: T5, BART, mBART and Marian.
 //!
-//! The token with which the lesson's decoder begins is a word with the zero vector there. A lesson's target is as long as its
-//! source, so no word ends it; words that are not the lesson's answers are never written.
+//! The token with which the lesson's decoder begins is a word with the zero vector there. A lesson's target is as long
+//! as its source, so no word ends it; words that are not the lesson's answers are never written.
 
 use attune_core::lesson::places::FieldPath;
 use attune_engine::numerics::attention::distances::DistanceForm;

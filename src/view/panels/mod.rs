@@ -1,7 +1,9 @@
-//! Panels as sheets: a function for each, from the models of a snapshot and what the viewer has chosen to what is shown.
+//! Panels as sheets: a function for each, from the models of a snapshot and what the viewer has chosen to what is
+//! shown.
 //!
-//! A new panel is a file here, with its line in [`PANELS`], and its name in `core/lesson/schema/panels.rs`: window, exports and the
-//! tables of the documentation have it then. The notebook and the stage are pictures of their own, and no sheets.
+//! A new panel is a file here, with its line in [`PANELS`], and its name in `core/lesson/schema/panels.rs`: window,
+//! exports and the tables of the documentation have it then. The notebook and the stage are pictures of their own, and
+//! no sheets.
 
 mod all_heads;
 pub mod answers;

@@ -1,5 +1,5 @@
-//! *All heads* over texts: a file's progress, all heads over two measures, and one head with its distributions, words, distances
-//! and shown texts.
+//! *All heads* over texts: a file's progress, all heads over two measures, and one head with its distributions, words,
+//! distances and shown texts.
 
 use attune_core::kernel::Snapshot;
 use attune_core::kernel::command::{Command, TextsCommand};

@@ -30,7 +30,7 @@ pub struct Chosen {
     pub over_texts: bool,
     /// The measures over texts on the horizontal and the vertical axis of the plot; `None` for the usual one.
     pub plotted: [Option<TextMeasure>; 2],
-    /// The measure of which word mattered that the arcs of the sentence show; `None` for attention weights.
+    /// The measure of how much each word mattered, shown by the arcs of the sentence; `None` for attention weights.
     pub word_measure: Option<WordMeasure>,
     /// The answer on the stage about which questions are asked.
     pub answer: ShownAnswer,

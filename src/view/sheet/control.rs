@@ -1,5 +1,5 @@
-//! Controls of a sheet: each has a name, an explanation, a state and what it asks for, as plain data. The window draws them;
-//! exports, which nobody can use them in, write none.
+//! Controls of a sheet: each has a name, an explanation, a state and what it asks for, as plain data. The window draws
+//! them; exports, which nobody can use them in, write none.
 
 use std::sync::Arc;
 

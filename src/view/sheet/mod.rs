@@ -1,13 +1,14 @@
 //! A sheet: what a panel shows, as plain data. The window draws it, and every export writes it.
 //!
-//! A sheet is made once for a snapshot and what the viewer has chosen; it holds no closure, so that it can be drawn, written
-//! and tested alike. What moves while it is drawn (scrolling, a drag, what the pointer is on) belongs to the renderer.
+//! A sheet is made once for a snapshot and what the viewer has chosen; it holds no closure, so that it can be drawn,
+//! written and tested alike. What moves while it is drawn (scrolling, a drag, what the pointer is on) belongs to the
+//! renderer.
 //!
-//! The window draws *Attention*, *All heads*, *Variables* and *Axes* from their sheets: all that is done in them is a choice, a
-//! command, or a question about a number. *Weights*, *Intervene*, *Train*, *Answers* and *Meaning* draw themselves, and their
-//! sheets are what exports write. Their tools work on what is drawn (a brush over weights, a slider for each of a thousand
-//! entries, strokes on a mask, a point that scrubs the loss, words that are being written): as items of a sheet, each would
-//! have its code in the renderer, for one panel only.
+//! The window draws *Attention*, *All heads*, *Variables* and *Axes* from their sheets: all that is done in them is a
+//! choice, a command, or a question about a number. *Weights*, *Intervene*, *Train*, *Answers* and *Meaning* draw
+//! themselves, and their sheets are what exports write. Their tools work on what is drawn (a brush over weights, a
+//! slider for each of a thousand entries, strokes on a mask, a point that scrubs the loss, words that are being
+//! written): as items of a sheet, each would have its code in the renderer, for one panel only.
 //!
 //! | module | job |
 //! |---|---|

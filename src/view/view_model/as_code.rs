@@ -1,5 +1,5 @@
-//! The code cell that does the same as a change of *Intervene*, or as one of its maps: a call of `forward` with the changes written
-//! in full. It computes the same numbers whatever the learner changes later.
+//! The code cell that does the same as a change of *Intervene*, or as one of its maps: a call of `forward` with the
+//! changes written in full. It computes the same numbers whatever the learner changes later.
 
 use attune_core::kernel::evidence::live::SentenceMap;
 use attune_core::kernel::snapshot::{ModelSnapshot, SentenceSnapshot};

@@ -1,8 +1,8 @@
 //! The query and the key of a score as two chains of arrows, tip to tail: an arrow for what each source put into it.
 //!
-//! The picture is the plane through both in the head's space, seen from the side: to the right is the direction of the query. So
-//! the ends of the chains are the query and the key themselves, and how far an arrow of the key leads to the right, times `‖q‖`
-//! and the scale, is its part of the score.
+//! The picture is the plane through both in the head's space, seen from the side: to the right is the direction of the
+//! query. So the ends of the chains are the query and the key themselves, and how far an arrow of the key leads to the
+//! right, times `‖q‖` and the scale, is its part of the score.
 
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::vectors::{add_scaled, dot};

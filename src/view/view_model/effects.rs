@@ -1,5 +1,5 @@
-//! What each weight of the model does to a word: how fast the word's contextual point moves in the picture when the weight
-//! grows.
+//! What each weight of the model does to a word: how fast the word's contextual point moves in the picture when the
+//! weight grows.
 
 use attune_core::kernel::snapshot::Snapshot;
 use attune_core::kernel::snapshot::sentence::token_labels;

@@ -204,8 +204,8 @@ pub struct FoldModel {
     key_groups: Vec<Option<usize>>,
     pub crowds: Vec<Cluster>,
     attention: AttentionConfig,
-    /// The last block of the source and the quantity of its words, from which keys and values are computed, if they are from a
-    /// source.
+    /// The last block of the source and the quantity of its words, from which keys and values are computed, if they are
+    /// from a source.
     memory: Option<(Quantity, usize)>,
     is_normed_first: bool,
     /// The queries, keys and values of all heads as points, each along their own principal axes.

@@ -49,8 +49,8 @@ impl GaugeMark {
 }
 
 impl GaugeModel {
-    /// Returns the gauge of the axis with a meaning, or else of the first chosen axis; `None` if there is no model or no
-    /// such axis.
+    /// Returns the gauge of the axis with a meaning, or else of the first chosen axis; `None` if there is no model or
+    /// no such axis.
     pub fn of(snapshot: &Snapshot) -> Option<Self> {
         let space = snapshot.space.as_deref()?;
         let model = snapshot.model.as_ref()?;

@@ -1,4 +1,5 @@
-//! Tables of what a head compares and writes, from its weights alone, and which heads compose with it, as far as it is computed.
+//! Tables of what a head compares and writes, from its weights alone, and which heads compose with it, as far as it is
+//! computed.
 
 use attune_core::kernel::evidence::tables::ShownTables;
 use attune_core::kernel::snapshot::Snapshot;

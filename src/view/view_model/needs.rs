@@ -1,5 +1,5 @@
-//! The parts of a recording that panels and steps need, and how they are recorded: one table for the window, for exports and for
-//! the command line.
+//! The parts of a recording that panels and steps need, and how they are recorded: one table for the window, for
+//! exports and for the command line.
 
 use attune_core::kernel::Snapshot;
 use attune_core::kernel::sentence_pass::recorded::RecordedPass;

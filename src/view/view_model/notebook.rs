@@ -1,5 +1,5 @@
-//! The notebook: the learner's cells with the texts and numbers beside them, and the live expressions within texts:
-//! each a number or a word, with whether it is still the value that the text describes.
+//! The notebook: the learner's cells with the texts and numbers beside them, and the live expressions within texts. A
+//! live expression is shown as a number or a word, marked if it is no longer the value that the text describes.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -725,7 +725,8 @@ pub fn shown_choices(predict: &Predict, shown: &CellSnapshot) -> Vec<(usize, Str
     order.filter_map(|index| Some((index, words(predict.choices.get(index)?)))).collect()
 }
 
-/// Returns the value of an expression as an export shows it.
+/// Returns the value of an expression as exports and the choices of a prediction show it: at the text's place, for a
+/// reader who starts at the top.
 pub fn shown_words(expression: &LiveExpression, live: Option<&LiveTextSnapshot>) -> String {
     let values = live.and_then(LiveTextSnapshot::in_place);
     words(expression, values.and_then(|values| values.of(&expression.source)))

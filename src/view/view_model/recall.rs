@@ -1,6 +1,6 @@
-//! Recall: the questions on earlier lessons at the beginning of a lesson, and when each of them is due. They are the drawn
-//! questions of the course's lesson `recall`; all numbers that an answer needs are in the question, so that it can be answered
-//! where it is asked.
+//! Recall: the questions on earlier lessons at the beginning of a lesson, and when each of them is due. They are the
+//! drawn questions of the course's lesson `recall`; all numbers that an answer needs are in the question, so that it
+//! can be answered where it is asked.
 //!
 //! The schedule is plain: a question that was answered wrongly is due the next day; after one, two, three right answers
 //! in a row it is due after 2, 7 and 30 days, and then every 30 days. A question that was never asked is due the day
@@ -212,7 +212,8 @@ pub fn file_of(files: &[CourseFile]) -> Option<&Path> {
     Some(&files.iter().find(|file| heading_of(file, RECALL).is_some())?.path)
 }
 
-/// Returns the ids of a lesson's questions with drawn numbers, each with the id of the lesson to which its explanation links.
+/// Returns the ids of a lesson's questions with drawn numbers, each with the id of the lesson to which its explanation
+/// links.
 fn questions(lesson: &Lesson) -> impl Iterator<Item = (&str, String)> {
     let of_lesson = |link: &str| match TextLink::read(link)?.ok()? {
         TextLink::Lesson(lesson) | TextLink::Place { lesson, .. } => Some(lesson),
@@ -226,7 +227,8 @@ fn questions(lesson: &Lesson) -> impl Iterator<Item = (&str, String)> {
     })
 }
 
-/// Returns the lesson with only these questions, and the work with which it begins: each question has the draw that is next.
+/// Returns the lesson with only these questions, and the work with which it begins: each question has the draw that is
+/// next.
 pub fn only(all: &Lesson, asked: &[Scheduled]) -> (Lesson, Saved) {
     let cells = asked.iter().filter_map(|asked| all.cells.iter().find(|cell| cell.id == asked.cell)).cloned();
     let lesson = Lesson { cells: cells.collect(), ..all.clone() };

@@ -62,7 +62,7 @@ pub(super) fn behind_final_norm(text: &RecordedText) -> Option<&'static str> {
     // A text without states of its own comes from an encoder without a decoder.
     let is_applied =
         if text.states.is_empty() { text.about.source_final_norm_applied } else { text.about.final_norm_applied };
-    is_applied.then_some("The last hidden state is behind the model's final norm.")
+    is_applied.then_some("The last hidden state comes after the model's final norm.")
 }
 
 fn said(checked: &CheckedText, faults: &[String], text: &RecordedText) -> String {

@@ -1,4 +1,5 @@
-//! Why a query looks at a key: the score as a sum over what each source put into the query times what each put into the key.
+//! Why a query looks at a key: the score as a sum over what each source put into the query times what each put into the
+//! key.
 
 use std::sync::Arc;
 

@@ -32,11 +32,11 @@ pub struct SentenceArcs {
     pub folded: Option<Arc<Words>>,
     /// The subject of a sentence about hidden words, such as `The mask`.
     pub hides: &'static str,
-    /// A measure of which word mattered, which the arcs show instead of the weights.
+    /// A measure of how much each word mattered, which the arcs show instead of the weights.
     pub measured: Option<MeasuredWords>,
 }
 
-/// A measure of which word mattered for an answer, as arcs from the place of the answer.
+/// A measure of how much each word mattered for an answer, as arcs from the place of the answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeasuredWords {
     /// The name of the measure.

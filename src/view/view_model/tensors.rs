@@ -1,5 +1,5 @@
-//! Tensors in panels. The Weights panel shows every entry of a tensor with its ghost. The Variables panel shows every
-//! tensor of the forward pass and every variable of code, with shape and numbers.
+//! Tensors in panels. The Weights panel shows every entry of a tensor, with a mark at its value before edits. The
+//! Variables panel shows every tensor of the forward pass and every variable of code, with shape and numbers.
 
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};

@@ -65,11 +65,11 @@ pub struct WordOfBoth {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct WordInModel {
-    /// The most likely answers here, with their probabilities; none for a model without a prediction head, and at a word
-    /// of a source.
+    /// The most likely answers here, with their probabilities; none for a model without a prediction head, and at a
+    /// word of a source.
     pub answers: Vec<(String, f32)>,
-    /// The word that it attends to most, and the mean weight over all heads: another word of its sentence, or for a word
-    /// of a target a word of the source.
+    /// The word that it attends to most, and the mean weight over all heads: another word of its sentence, or for a
+    /// word of a target a word of the source.
     pub looks_at: Option<(String, f64)>,
 }
 
@@ -151,7 +151,8 @@ impl TwoModels {
         maps of different sentences.";
 }
 
-/// Returns the titles of two models. A model beside its own recording has the same title, so each then says where it is.
+/// Returns the titles of two models. A model beside its own recording has the same title, so each then says where it
+/// is.
 fn names(of: [&Snapshot; 2]) -> [String; 2] {
     let [here, beside] = of.map(|of| of.lesson.title.clone());
     if here == beside { [format!("{here} (here)"), format!("{beside} (beside)")] } else { [here, beside] }
@@ -282,8 +283,8 @@ impl<'a> Reading<'a> {
         named.map(|answer| (self.model.classes[answer.class].clone(), answer.probability)).collect()
     }
 
-    /// Returns the mean weights over all heads between words: the sum over the pieces of a key, the mean over those of a
-    /// query.
+    /// Returns the mean weights over all heads between words: the sum over the pieces of a key, the mean over those of
+    /// a query.
     fn attention(&self, queries: &[Range<usize>], keys: &[Range<usize>]) -> Vec<Vec<f64>> {
         let mut sums = vec![vec![0.0; keys.len()]; queries.len()];
         let mut count: f64 = 0.0;

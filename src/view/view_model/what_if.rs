@@ -153,7 +153,7 @@ pub struct EffectRow {
 }
 
 impl EffectRow {
-    /// Returns the edge to a key, with whether it is removed and whether it can be. An edge that never had weight
+    /// Returns the edge to a key, whether it is removed, and whether it can be. An edge that never had weight
     /// cannot be removed.
     pub fn edge(&self, edges: &[Edge], query: usize, key: usize) -> EdgeState {
         let edge = Edge { head: self.head, query, key };

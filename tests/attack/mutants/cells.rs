@@ -32,7 +32,8 @@ const PRELUDE: &str = "let a = []; let b = [0, 1]; let n = #{k: 1, l: []}; let t
 const OWN: &str = "let m = #{}; let s = \"x\";";
 const ABOVE: &str = "let m = m; let s = s;";
 
-/// Templates of the grammar: NAME and COUNT are the same throughout one; in ⟨⟩ stands a value, a block, or one of several.
+/// Templates of the grammar: NAME and COUNT are the same throughout one; in ⟨⟩ stands a value, a block, or one of
+/// several.
 const VALUES: &[&str] = &[
     "[⟨value⟩, ⟨value⟩]",
     "#{k: ⟨value⟩, l: ⟨value⟩}",

@@ -106,8 +106,8 @@ impl Debug for Formula {
     }
 }
 
-/// What a browser finds in the markup of a formula: elements of mathematics, no attribute that runs or fetches anything,
-/// and no character by its number.
+/// What a browser finds in the markup of a formula: elements of mathematics, no attribute that runs or fetches
+/// anything, and no character by its number.
 fn check(markup: &str) -> Result<(), String> {
     const ELEMENTS: &str = "math menclose merror mfrac mi mmultiscripts mn mo mover mpadded mphantom mprescripts mroot mrow \
                             mspace msqrt msub msubsup msup mtable mtd mtext mtr munder munderover b code em i s span u";
@@ -218,8 +218,8 @@ impl Attack for Learners {
     }
 }
 
-/// The rows as a reader of such tables finds them: a field that begins with a quotation mark goes on to the next one, over
-/// tabs and line ends.
+/// The rows as a reader of such tables finds them: a field that begins with a quotation mark goes on to the next one,
+/// over tabs and line ends.
 fn rows(table: &str) -> Vec<Vec<String>> {
     let (mut rows, mut row, mut field) = (Vec::new(), Vec::new(), String::new());
     let mut is_quoted = false;

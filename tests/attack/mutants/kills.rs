@@ -1,5 +1,5 @@
-//! A learner's program that is killed while its work is edited: what was saved is whole, and no more than the last moments
-//! are lost. The program runs itself for that; [`edits_until_it_is_killed`] is what it then does.
+//! A learner's program that is killed while its work is edited: what was saved is whole, and no more than the last
+//! moments are lost. The program runs itself for that; [`edits_until_it_is_killed`] is what it then does.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command as Program, Stdio};

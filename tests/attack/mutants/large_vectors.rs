@@ -1,5 +1,5 @@
-//! Files of vectors that are small on disk, or have little to say, and would take the memory: very many rows of one number,
-//! metadata and lists of words that are longer than the vectors, many arrays of words, and very wide vectors.
+//! Files of vectors that are small on disk, or have little to say, and would take the memory: very many rows of one
+//! number, metadata and lists of words that are longer than the vectors, many arrays of words, and very wide vectors.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -83,7 +83,8 @@ fn the_largest_vectors_of_each_kind_take_no_more_than_a_gigabyte() {
     }
 }
 
-/// The budget of a file's vectors has room for what the window holds beside them: names, indexes, the space and the stage.
+/// The budget of a file's vectors has room for what the window holds beside them: names, indexes, the space and the
+/// stage.
 #[test]
 fn a_row_counts_all_that_the_window_holds_of_it() {
     let case = LargeVectors { kind: Kind::Array, rows: 400_000, columns: 1, is_packed: false };

@@ -1,5 +1,5 @@
-//! Attacks made at random: lessons, cells, commands, command lines, models, files of vectors and saved states that nobody
-//! would write, and programs that are killed, each with the promises that must hold whatever they are.
+//! Attacks made at random: lessons, cells, commands, command lines, models, files of vectors and saved states that
+//! nobody would write, and programs that are killed, each with the promises that must hold whatever they are.
 //!
 //! Every run tries the same few of each. A long run tries as many as it is told, and holds what stays in memory, too:
 //!
@@ -54,7 +54,8 @@ const LINES: usize = 500;
 /// A tenth of a long run, but no fewer cases than these, makes all that the process makes once, as tables at first use.
 const WARM: usize = 10;
 const WARM_MIN: usize = 200;
-/// Bytes that a long run may hold at its end over those held then: what every case leaves, if only ten bytes, is over it.
+/// Bytes that a long run may hold at its end over those held then: what every case leaves, if only ten bytes, is over
+/// it.
 const GROWTH_MAX: usize = 1 << 20;
 
 /// The outcome of a case, in a word to count by, or the promise that it broke.
@@ -86,8 +87,8 @@ fn is_long() -> bool {
     env::var_os("PROPTEST_CASES").is_some()
 }
 
-/// Runs some cases, each of which must hold, and counts what came of them; each of `expected` must. The smallest case that
-/// breaks a promise is told.
+/// Runs some cases, each of which must hold, and counts what came of them; each of `expected` must. The smallest case
+/// that breaks a promise is told.
 fn attack<A: Attack>(cases: u32, expected: &[&str]) -> BTreeMap<&'static str, usize> {
     let _alone = alone();
     let ended = thread::scope(|threads| {

@@ -1,5 +1,5 @@
-//! Model folders that were damaged, or made to do harm: small files of large products, shards that are one file under many
-//! names, and tokenizers whose steps nest, double and repeat.
+//! Model folders that were damaged, or made to do harm: small files of large products, shards that are one file under
+//! many names, and tokenizers whose steps nest, double and repeat.
 
 use std::fmt::{self, Debug, Formatter};
 use std::path::Path;
@@ -30,8 +30,8 @@ use crate::peak::{alone, taken};
 /// Memory over the size of the files.
 const OVER_FILES_MAX: usize = 64 << 20;
 
-/// Fixtures of every family, each with its config as transformers writes it today and, where there is one, as the hub's older
-/// files have it.
+/// Fixtures of every family, each with its config as transformers writes it today and, where there is one, as the hub's
+/// older files have it.
 const FIXTURES: [(&str, &[&str]); 23] = {
     const BOTH: &[&str] = &["config.json", "config_hub.json"];
     [

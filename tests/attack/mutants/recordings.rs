@@ -1,5 +1,5 @@
-//! Recordings that were damaged, or made to do harm: entries of the metadata that say something else, tensors of other names,
-//! kinds and shapes, numbers that no weight can be, and files that are changed anywhere or end early.
+//! Recordings that were damaged, or made to do harm: entries of the metadata that say something else, tensors of other
+//! names, kinds and shapes, numbers that no weight can be, and files that are changed anywhere or end early.
 
 use std::fmt::{self, Debug, Formatter};
 use std::fs;

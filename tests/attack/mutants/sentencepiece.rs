@@ -1,4 +1,5 @@
-//! Files of SentencePiece that were damaged anywhere, as one side of a translator or as T5's only one; and a million pieces.
+//! Files of SentencePiece that were damaged anywhere, as one side of a translator or as T5's only one; and a million
+//! pieces.
 
 use std::fmt::{self, Debug, Formatter};
 use std::fs;

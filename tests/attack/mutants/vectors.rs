@@ -1,5 +1,5 @@
-//! Files of word vectors that were damaged, or made to do harm: headers that promise other rows and widths, numbers and words
-//! in the wrong place, stretches that repeat, and files that end early, in every format and packed.
+//! Files of word vectors that were damaged, or made to do harm: headers that promise other rows and widths, numbers and
+//! words in the wrong place, stretches that repeat, and files that end early, in every format and packed.
 
 use std::fmt::{self, Debug, Formatter};
 use std::fs::{self, File};

@@ -110,8 +110,8 @@ fn recalling_goes_in_pieces_over_true_steps() {
     let (first, second) = (kept[20], kept[21]);
     let stride = second - first;
     assert!(stride > 1, "no gap to recall");
-    // Undo and redo of the training leave the checkpoints. A model that was replaced comes back without them, and a long
-    // way is to go.
+    // Undo and redo of the training leave the checkpoints. A model that was replaced comes back without them, and a
+    // long way is to go.
     apply(&mut kernel, Command::Undo);
     apply(&mut kernel, Command::Redo);
     assert_eq!(model(&kernel).training.checkpoints.steps, kept);

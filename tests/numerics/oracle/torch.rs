@@ -40,8 +40,8 @@ pub fn assert_gradient<S: Scalar>(case: &Value, block: usize, gradient: &Paramet
         let name = format!("{}: d_{} of block {block}", case["name"], spec.id);
         let scale = largest(&matrix(of(spec.id.name))).max(largest(&matrix(of(TensorName::KeyWeights))));
         if spec.id.name == TensorName::KeyBias && largest(&matrix(of(spec.id.name))) <= EXACT.part() * scale {
-            // It adds the same to all scores of a query, which the softmax takes away again: rounding is left. Not so where
-            // keys are turned.
+            // It adds the same to all scores of a query, which the softmax takes away again: rounding is left. Not so
+            // where keys are turned.
             close::assert_close_beside(scale, name, exact(&found), vec![0.0; found.len()], tolerance);
         } else {
             assert_close(&name, &found, of(spec.id.name), tolerance);

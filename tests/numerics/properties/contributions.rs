@@ -118,7 +118,8 @@ fn size(row: &[f64]) -> f64 {
     1.0 + norm(row)
 }
 
-/// The size of the numbers that a query's arrows are made of: a norm of nearly even numbers makes much of their rounding.
+/// The size of the numbers that a query's arrows are made of: a norm of nearly even numbers makes much of their
+/// rounding.
 fn size_of(form: &Form, found: &Contributions<f64>, block: &BlockActivations<f64>, query: usize) -> f64 {
     let before = [&block.input, &block.summed].map(|matrix| size(matrix.row(query))).iter().sum::<f64>();
     let gains = if found.norms().is_empty() { 1.0 } else { form.wild.max(1.0).powi(2) };

@@ -1,4 +1,5 @@
-//! *Copy as code*: the copied cell, run in the notebook when nothing is changed any more, has the numbers of the change or the map.
+//! *Copy as code*: the copied cell, run in the notebook when nothing is changed any more, has the numbers of the change
+//! or the map.
 
 use attune_core::kernel::Kernel;
 use std::sync::Arc;

@@ -20,8 +20,8 @@ use attune_engine::pretrained::Pretrained;
 use crate::common::close::{Tolerance, assert_close, assert_close_beside, is_each_close};
 use crate::common::models::read;
 
-/// Norms behind sums, before parts, around parts; parallel parts; shared keys; rotations; windows; norms of queries and keys;
-/// bounds; tables of two bytes.
+/// Norms behind sums, before parts, around parts; parallel parts; shared keys; rotations; windows; norms of queries and
+/// keys; bounds; tables of two bytes.
 const FAMILIES: [&str; 16] = [
     "bert-wild",
     "roberta-wild",

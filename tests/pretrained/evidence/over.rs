@@ -1,5 +1,5 @@
-//! *All heads* over a file of texts in the window: it fills piece by piece, can be stopped, is that of the command line, opens a
-//! head with its texts, and is kept with the work.
+//! *All heads* over a file of texts in the window: it fills piece by piece, can be stopped, is that of the command
+//! line, opens a head with its texts, and is kept with the work.
 
 use std::fs;
 use std::sync::Arc;

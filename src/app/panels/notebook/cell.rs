@@ -22,7 +22,7 @@ use super::outputs::{fault_ui, outputs_ui, pictures_ui};
 use super::tasks::{exercise_ui, gate_ui, predict_ui};
 use super::writing::write_ui;
 
-/// Space between the bar and the content.
+/// Distance from the left edge of a cell, where the bar is, to its content.
 const INDENT: f32 = 11.0;
 const BAR: f32 = 3.0;
 /// Opacity of content that may reveal the answer to a question, until the question is answered.
@@ -425,7 +425,8 @@ pub fn stage_ui(
     }
 }
 
-/// Sets the stage: highlights the cell's words, and plays the move as often as the cell says before it stops at the cell's time.
+/// Sets the stage: highlights the cell's words, and plays the move as often as the cell says before it stops at the
+/// cell's time.
 pub fn show(
     cell: &CellModel,
     sentence: usize,

@@ -73,8 +73,8 @@ pub fn list_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
     below_ui(ui, list.inner_rect, frame);
 }
 
-/// Shows the questions from earlier lessons above the first cell, if they are near the visible part. Returns their height
-/// with the gap below.
+/// Shows the questions from earlier lessons above the first cell, if they are near the visible part. Returns their
+/// height with the gap below.
 fn beginning_ui(ui: &mut Ui, place: Rect, sight: Rect, frame: &mut NotebookFrame) -> f32 {
     if frame.state.recall.model.is_none() {
         return 0.0;

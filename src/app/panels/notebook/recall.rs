@@ -1,4 +1,5 @@
-//! The questions from earlier lessons, above the first cell. They are cells of another lesson, with a kernel of their own.
+//! The questions from earlier lessons, above the first cell. They are cells of another lesson, with a kernel of their
+//! own.
 
 use std::sync::Arc;
 

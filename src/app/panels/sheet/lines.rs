@@ -1,5 +1,5 @@
-//! Maps of heads as lines: from the queries on the left to the keys on the right, as thick as the weights between them. All
-//! heads that look from the same words at the same words are one picture.
+//! Maps of heads as lines: from the queries on the left to the keys on the right, as thick as the weights between them.
+//! All heads that look from the same words at the same words are one picture.
 
 use attune_ui::theme::{self, Palette, size, weight_line};
 use attune_ui::ui_state::PanelView;

@@ -1,8 +1,8 @@
-//! Panels that are sheets: each item of a sheet is drawn here, once for all panels, with its pointer, keys, copies and names
-//! for screen readers.
+//! Panels that are sheets: each item of a sheet is drawn here, once for all panels, with its pointer, keys, copies and
+//! names for screen readers.
 //!
-//! The sheet is made once for a snapshot and what the viewer has chosen. What is open, where the keyboard is and by which
-//! column a table is sorted is kept here, by the item.
+//! The sheet is made once for a snapshot and what the viewer has chosen. What is open, where the keyboard is and by
+//! which column a table is sorted is kept here, by the item.
 
 mod context;
 mod controls;

@@ -241,8 +241,8 @@ impl Plan {
         Self { size, font, words, rooms, seen: room.width, widths, scrolled: 0.0 }
     }
 
-    /// Returns the plan scrolled by a distance, so that source and target are seen together: each row is scrolled by the same
-    /// share of what lies out of sight, and a row that fits stays where it is.
+    /// Returns the plan scrolled by a distance, so that source and target are seen together: each row is scrolled by
+    /// the same share of what lies out of sight, and a row that fits stays where it is.
     pub fn scrolled(&self, by: f32) -> Self {
         let mut plan = Self { scrolled: by, ..self.clone() };
         for word in &mut plan.words {
@@ -346,7 +346,8 @@ mod tests {
 
     const LONG: &str = "apple launched a new phone while i was eating an apple";
 
-    /// Whatever is scrolled, each row shows the same share of its words, and a word that is looked for comes to the middle.
+    /// Whatever is scrolled, each row shows the same share of its words, and a word that is looked for comes to the
+    /// middle.
     #[test]
     fn source_and_target_scroll_together() {
         let long = |word: &str, count| (0..count).map(|i| format!("{word}{i}")).collect::<Vec<_>>().join(" ");

@@ -95,7 +95,7 @@ fn drop_text_of_commands(events: &mut Vec<Event>, now: Modifiers) {
     let is_alt = |modifiers: Modifiers| modifiers.alt && !modifiers.command && !cfg!(target_os = "macos");
     let is_command = |modifiers: Modifiers| modifiers.command && !modifiers.alt || is_alt(modifiers);
     let is_dropped = |at: usize| {
-        // The text event of a key comes before its press. After Ctrl+V comes the pasted text.
+        // The text of a key comes before the key's press; pasted text comes after the press of Ctrl+V and is kept.
         let key = of_press(events.get(at + 1)).map(is_command);
         let before = at.checked_sub(1).and_then(|before| of_press(events.get(before)));
         matches!(events[at], Event::Text(_)) && key.unwrap_or_else(|| is_alt(before.unwrap_or(now)))

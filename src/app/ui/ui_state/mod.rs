@@ -277,7 +277,7 @@ pub struct Selection {
     pub by: Option<ArrowParts>,
     /// The way in which attention is read, in every map and in the sentence.
     pub reading: Reading,
-    /// The measure of which word mattered that the arcs of the sentence show, in the place of weights.
+    /// The measure of how much each word mattered, shown by the arcs of the sentence, in the place of weights.
     pub measure: Option<WordMeasure>,
     /// The chosen word and the number of its occurrence, while the sentence lacks it.
     missed: Option<(String, usize)>,

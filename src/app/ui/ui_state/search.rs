@@ -298,8 +298,8 @@ impl Emphasis {
         self.lines.iter().copied().filter(is_seen)
     }
 
-    /// Adapts the visibility to a step of a walk: the words that the step is about are lit, and everything else fades. A
-    /// search takes precedence.
+    /// Adapts the visibility to a step of a walk: the words that the step is about are lit, and everything else fades.
+    /// A search takes precedence.
     #[must_use]
     pub fn of_step(mut self, stage: &StageModel, is_about: impl Fn(usize) -> bool) -> Self {
         if self.is_searched() || self.is_isolated {

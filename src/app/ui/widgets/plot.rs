@@ -59,7 +59,8 @@ fn lines_ui(ui: &mut Ui, plot: &PlotModel, palette: &Palette) {
     shown.response.widget_info(|| WidgetInfo::labeled(WidgetType::Image, true, plot.summary()));
 }
 
-/// Writes the name of an axis above or below a plot, at its left or right end: within its frame the name would cover points.
+/// Writes the name of an axis above or below a plot, at its left or right end: within its frame the name would cover
+/// points.
 fn axis_name_ui(ui: &mut Ui, name: &str, end: Align) {
     if !name.is_empty() {
         let palette = Palette::of(ui.visuals().dark_mode);
@@ -68,8 +69,8 @@ fn axis_name_ui(ui: &mut Ui, name: &str, end: Align) {
     }
 }
 
-/// Writes the names of the axes of a plot of curves, with their units, inside its frame: the vertical axis at its top, the horizontal
-/// one at its end.
+/// Writes the names of the axes of a plot of curves, with their units, inside its frame: the vertical axis at its top,
+/// the horizontal one at its end.
 pub fn name_axes(ui: &Ui, frame: Rect, x: &str, y: &str) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let inner = frame.shrink(size::GAP_TIGHT / 2.0);
@@ -277,8 +278,8 @@ fn paint_move(painter: &Painter, start: Pos2, end: Pos2, hue: Color32, palette: 
     painter.circle_filled(end, END, hue);
 }
 
-/// Draws the words of a sentence in a line, as large as fits, and above it the arcs of the words that move, in the hues of the
-/// groups that they reach.
+/// Draws the words of a sentence in a line, as large as fits, and above it the arcs of the words that move, in the hues
+/// of the groups that they reach.
 pub fn sentence_ui(ui: &Ui, sketch: &Sketch, rect: Rect) {
     /// The largest font size of the words.
     const WORDS: f32 = 40.0;

@@ -289,8 +289,8 @@ impl Grader {
         self.right.iter().find(|(of, _)| of == id).and_then(|(_, right)| *right)
     }
 
-    /// Returns the exercises that the lesson's own solution does not solve in the further cases, each with the reason. A
-    /// case that the solution fails would mark right answers wrong.
+    /// Returns the exercises that the lesson's own solution does not solve in the further cases, each with the reason.
+    /// A case that the solution fails would mark right answers wrong.
     pub fn unsolved(&self) -> Vec<(&str, String)> {
         let unsolved = |(id, _): &'_ (String, usize)| {
             let solved = self.trained.try_exercise(id, TriedAnswer::Solution)?;

@@ -1,5 +1,5 @@
-//! Work on a question to a model on a thread of its own, because it may take long: the kernel stays free for other commands, of
-//! which any may end the work.
+//! Work on a question to a model on a thread of its own, because it may take long: the kernel stays free for other
+//! commands, of which any may end the work.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -1,5 +1,5 @@
-//! All heads over a file of texts in the window: measured by the worker some lines at a time, kept with the work, and one head
-//! opened with its shown texts, which run once more.
+//! All heads over a file of texts in the window: measured by the worker some lines at a time, kept with the work, and
+//! one head opened with its shown texts, which run once more.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

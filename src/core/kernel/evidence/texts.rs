@@ -1,5 +1,5 @@
-//! All heads over a file of texts, a sentence on each line; of a model that reads a source, a source or a pair `source |||
-//! target`. The file is read whole, and the texts run one after the other; of each pass only the measures stay.
+//! All heads over a file of texts, a sentence on each line; of a model that reads a source, a source or a pair `source
+//! ||| target`. The file is read whole, and the texts run one after the other; of each pass only the measures stay.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;

@@ -49,7 +49,8 @@ pub struct DocumentCell {
     pub conflict: Option<Arc<str>>,
     /// The sentence to which the live numbers of a learner's own cell refer.
     pub speaks_of: Option<Arc<str>>,
-    /// Number of resets; attempts before a reset are not counted after it, and a question with drawn numbers draws others.
+    /// Number of resets; attempts before a reset are not counted after it, and a question with drawn numbers draws
+    /// others.
     pub resets: usize,
 }
 

@@ -338,8 +338,8 @@ impl Notebook {
         Outcome { outputs: shows.outputs, fault, verdict, measured: shows.bytes, ..Outcome::default() }
     }
 
-    /// Draws the numbers of a question, and returns them with its choices. They are the same until the cell is reset. If two
-    /// choices happen to be written alike, others are drawn.
+    /// Draws the numbers of a question, and returns them with its choices. They are the same until the cell is reset.
+    /// If two choices happen to be written alike, others are drawn.
     fn drawn(
         &self,
         predict: &Predict,

@@ -35,8 +35,8 @@ pub struct CellSnapshot {
     pub shadows: Option<Arc<str>>,
     /// The expressions in the cell's texts, if there are any.
     pub live: Option<LiveTextSnapshot>,
-    /// The indices of the choices of a question with drawn numbers, in the order in which they are shown; empty for any other
-    /// cell.
+    /// The indices of the choices of a question with drawn numbers, in the order in which they are shown; empty for any
+    /// other cell.
     pub order: Vec<usize>,
 }
 

@@ -2,9 +2,9 @@
 //! tell apart, the pair that the layers leave farthest from each other.
 //!
 //! The pairs are, in this order: the occurrences of a word that occurs more than once and that the lesson is about; the
-//! words that the lesson is about, such as the two candidates of an answer; the occurrences of any word; all words. Words
-//! that only join others, such as *the* or *of*, are no ends, and neither is the first token, which many models leave far
-//! away from all others (see [`super::axes`]).
+//! words that the lesson is about, such as the two candidates of an answer; the occurrences of any word; all words.
+//! Words that only join others, such as *the* or *of*, are no ends, and neither is the first token, which many models
+//! leave far away from all others (see [`super::axes`]).
 
 use std::ops::{Range, RangeFrom};
 

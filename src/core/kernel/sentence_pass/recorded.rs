@@ -1,8 +1,8 @@
 //! The pass of a recorded text: what a model's pass has, read from the file. A part that was not recorded is a matrix
 //! without columns; [`RecordedPass::has`] says which are there.
 //!
-//! A stretch of a long text is read, up to [`STRETCH`] tokens that are chosen by place. The steps of its rows are those of
-//! the whole rows: mixes and the sums of softmaxes are over all keys, of which those of the stretch are shown.
+//! A stretch of a long text is read, up to [`STRETCH`] tokens that are chosen by place. The steps of its rows are those
+//! of the whole rows: mixes and the sums of softmaxes are over all keys, of which those of the stretch are shown.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -532,8 +532,8 @@ fn of_heads(input: Arc<Matrix<f32>>, heads: Vec<HeadActivations<f32>>) -> BlockA
     }
 }
 
-/// Adds the terms of all keys to a block's sums. In a stretch only the shown keys have arrows, so the rest of the output, which
-/// is counted from the attended vectors, includes the terms of the other keys.
+/// Adds the terms of all keys to a block's sums. In a stretch only the shown keys have arrows, so the rest of the
+/// output, which is counted from the attended vectors, includes the terms of the other keys.
 fn sum(activations: &mut BlockActivations<f32>, of_shown: &Matrix<f32>, of_all: Option<&Matrix<f32>>) {
     if of_all.is_some() {
         let mut attended = activations.summed.clone();

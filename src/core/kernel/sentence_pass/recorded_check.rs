@@ -1,5 +1,5 @@
-//! The check of a recorded text, and the measures of its heads over all tokens: attention by attention between other work,
-//! because a file may be large.
+//! The check of a recorded text, and the measures of its heads over all tokens: attention by attention between other
+//! work, because a file may be large.
 
 use std::sync::Arc;
 

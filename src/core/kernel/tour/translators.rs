@@ -1,6 +1,6 @@
-//! The tour of a model with an encoder and a decoder: which head aligns, what each kind of attention is for, and whether the
-//! words of the target come nearer to those of the source. All is measured over all of the tour's sources, with the targets
-//! that the model writes.
+//! The tour of a model with an encoder and a decoder: which head aligns, what each kind of attention is for, and
+//! whether the words of the target come nearer to those of the source. All is measured over all of the tour's sources,
+//! with the targets that the model writes.
 
 use std::sync::Arc;
 

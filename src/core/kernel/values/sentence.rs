@@ -75,7 +75,8 @@ impl SentenceSnapshot {
         self.text.as_ref().map_or_else(words, |pieces| pieces.text.clone())
     }
 
-    /// Returns the learner's sentence for another model: with a target of the learner's own only if that model has one too.
+    /// Returns the learner's sentence for another model: with a target of the learner's own only if that model has one
+    /// too.
     pub fn written_for(&self, has_target: bool) -> String {
         let written = self.written();
         match written.split_once(PAIR) {

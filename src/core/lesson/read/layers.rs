@@ -81,7 +81,8 @@ impl PositionForm {
     }
 }
 
-/// Reads the positions: `None`, `Sinusoidal`, `Learned`, `Distances` with its buckets, or `Rotary` with its frequencies.
+/// Reads the positions: `None`, `Sinusoidal`, `Learned`, `Distances` with its buckets, or `Rotary` with its
+/// frequencies.
 pub fn read_positions(node: Node<'_>) -> Option<PositionForm> {
     record(node, &["None", "Sinusoidal", "Learned", "Distances", "Rotary"], |record| match record.name {
         "None" => Some(PositionForm::Vectors(Positions::None)),

@@ -1,5 +1,5 @@
-//! Reads what a lesson has of a recording, `model: Recording("run.safetensors")`: the file stands beside the lesson, and its
-//! texts are the lesson's sentences.
+//! Reads what a lesson has of a recording, `model: Recording("run.safetensors")`: the file stands beside the lesson,
+//! and its texts are the lesson's sentences.
 
 use std::sync::Arc;
 

@@ -138,8 +138,8 @@ pub fn file_beside(node: Node<'_>, field: &str, example: &str) -> Option<PathBuf
     path
 }
 
-/// Returns the path of a file or folder beside the lesson, or `None` for a path that leads out of the lesson's folder: a
-/// lesson may come from anywhere. A file of claims is written by those who check it, and may name any path.
+/// Returns the path of a file or folder beside the lesson, or `None` for a path that leads out of the lesson's folder:
+/// a lesson may come from anywhere. A file of claims is written by those who check it, and may name any path.
 fn beside(node: Node<'_>, written: &str) -> Option<PathBuf> {
     let path = Path::new(written.strip_prefix("./").unwrap_or(written));
     let is_within = path.components().all(|part| matches!(part, Component::Normal(_)));
@@ -288,8 +288,9 @@ fn read_text(node: Node<'_>, model: Option<&ModelFolder>) -> Option<String> {
     node.issue(format!("texts: {found}")).expected(format!("from {least} to {most} pieces")).none()
 }
 
-/// Reads the name of a model: one in the Hugging Face cache, or `./` and a folder beside the lesson; in a file of claims,
-/// also `../` or `/` and any folder. A well-known model may be absent, because the lesson can be read without it.
+/// Reads the name of a model: one in the Hugging Face cache, or `./` and a folder beside the lesson; in a file of
+/// claims, also `../` or `/` and any folder. A well-known model may be absent, because the lesson can be read without
+/// it.
 fn read_model(node: Node<'_>) -> Option<ModelFolder> {
     let written = text(node)?;
     if ["./", "../", "/"].iter().any(|begin| written.starts_with(begin)) {

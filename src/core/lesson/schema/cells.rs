@@ -141,8 +141,8 @@ pub enum Bind {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Predict {
     pub ask: LessonText,
-    /// Code that draws the numbers of the question, for a question that can be asked again with other numbers; else empty.
-    /// Its variables exist in the texts, the choices and the other code of the cell.
+    /// Code that draws the numbers of the question, for a question that can be asked again with other numbers; else
+    /// empty. Its variables exist in the texts, the choices and the other code of the cell.
     pub draws: String,
     /// The choices: plain text, with live numbers.
     pub choices: Vec<LessonText>,

@@ -1,5 +1,5 @@
-//! Distances in scores: `S_ij += B_h[j − i] / τ`, a learned number for each head and each distance from a query to a key,
-//! or for each bucket of distances (Raffel et al. 2020, *Exploring the Limits of Transfer Learning with a Unified
+//! Distances in scores: `S_ij += B_h[j − i] / τ`, a learned number for each head and each distance from a query to a
+//! key, or for each bucket of distances (Raffel et al. 2020, *Exploring the Limits of Transfer Learning with a Unified
 //! Text-to-Text Transformer*, arXiv 1910.10683, section 2.1).
 //!
 //! Positions then affect only the attention weights. They add nothing to the words' vectors, and so move no point by

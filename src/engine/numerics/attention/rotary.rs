@@ -1,5 +1,5 @@
-//! Rotary positions: queries and keys are turned by an angle that grows with their position (Su et al. 2021, *RoFormer*,
-//! arXiv 2104.09864, section 3.2.2).
+//! Rotary positions: queries and keys are turned by an angle that grows with their position (Su et al. 2021,
+//! *RoFormer*, arXiv 2104.09864, section 3.2.2).
 //!
 //! ```text
 //! ω_i = θ^(−2i/r)          i < r/2, where r is the number of columns of a head that are turned

@@ -1,9 +1,9 @@
-//! Measures of each head over many texts. Names and pairs are those of HeadVis (Luger et al. 2026), as Neuronpedia's pipeline
-//! computes them, without its samples: every text counts. They are the rows of `measures!`.
+//! Measures of each head over many texts. Names and pairs are those of HeadVis (Luger et al. 2026), as Neuronpedia's
+//! pipeline computes them, without its samples: every text counts. They are the rows of `measures!`.
 //!
-//! In a model with a source, a text is a source with its target. Heads of the encoder and of the decoder's self-attention
-//! have the measures of one sentence over their own tokens. Cross-attention looks from the target at the source, where a token
-//! has neither itself nor a distance; it has the two measures of alignment instead.
+//! In a model with a source, a text is a source with its target. Heads of the encoder and of the decoder's
+//! self-attention have the measures of one sentence over their own tokens. Cross-attention looks from the target at the
+//! source, where a token has neither itself nor a distance; it has the two measures of alignment instead.
 
 use std::collections::HashMap;
 

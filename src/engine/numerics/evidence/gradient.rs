@@ -1,13 +1,13 @@
-//! The gradient of an answer's difference of logits with respect to the static vectors of a sentence, and its mean along a
-//! straight line (integrated gradients: Sundararajan et al. 2017, arXiv 1703.01365).
+//! The gradient of an answer's difference of logits with respect to the static vectors of a sentence, and its mean
+//! along a straight line (integrated gradients: Sundararajan et al. 2017, arXiv 1703.01365).
 //!
 //! ```text
 //! ∂m/∂e_j            e_j is the static vector with its factor, before positions are added
 //! (e_j − ē) · 1/n Σ_k ∂m/∂e_j  at  ē + (k + ½)/n (e − ē),  all words at once, ē the mean row of the table
 //! ```
 //!
-//! The line begins at the mean row and not at zero: under RMSNorm a line from zero is one point but for its beginning, and
-//! the sum does not converge.
+//! The line begins at the mean row and not at zero: under RMSNorm a line from zero is one point but for its beginning,
+//! and the sum does not converge.
 //!
 //! The weights of one block at a time are unpacked, so that a model that is only inspected needs little more memory.
 
@@ -71,8 +71,8 @@ impl<S: Scalar> AnswerOf<'_, S> {
         (ROWS_AT_ONCE / self.sentence.rows.total()).max(1)
     }
 
-    /// Computes `(end − start) · mean gradient` of each word along the line between static vectors (T, D), at the middles of
-    /// equal steps; `None` if the watch ended it. The watch is told the number of steps.
+    /// Computes `(end − start) · mean gradient` of each word along the line between static vectors (T, D), at the
+    /// middles of equal steps; `None` if the watch ended it. The watch is told the number of steps.
     pub fn integrated(&self, start: &Matrix<S>, end: &Matrix<S>, steps: usize, watch: Watch<'_>) -> Option<Vec<f64>> {
         let at = |step: usize| {
             let share = S::from_f64((step as f64 + 0.5) / steps as f64);

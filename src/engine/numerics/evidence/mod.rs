@@ -1,4 +1,5 @@
-//! Evidence: why an answer, why a look, and how often. Each file has one kind, with its equations and where they come from.
+//! Evidence: why an answer, why a look, and how often. Each file has one kind, with its equations and where they come
+//! from.
 //!
 //! | file | question |
 //! |---|---|
@@ -49,8 +50,8 @@ impl Question {
         self.answer(&model.logits_at(parameters, output, self.place))
     }
 
-    /// Reads the answers from the vectors (R, D) of several passes at its place. The readout, which may be larger than all
-    /// blocks, comes from memory once for all of them.
+    /// Reads the answers from the vectors (R, D) of several passes at its place. The readout, which may be larger than
+    /// all blocks, comes from memory once for all of them.
     pub fn ask_together<S: Scalar>(
         self,
         model: &AttentionModel<S>,

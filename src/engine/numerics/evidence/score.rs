@@ -1,17 +1,18 @@
-//! One attention score as a sum over pairs: what each source put into the query, times what each source put into the key.
+//! One attention score as a sum over pairs: what each source put into the query, times what each source put into the
+//! key.
 //!
 //! ```text
 //! x = Σ_a a          a: the word, its position, each earlier head's output, each feed-forward layer's output, the biases
 //! q_a = R_i N(a W_Q), the last + b_Q          k_c = R_j N(c W_K), the last + b_K          s = scale · Σ_a Σ_c q_a · k_c
 //! ```
 //!
-//! Every norm on the way holds its `σ` and so is linear, `L t = γ ⊙ (t − mean t) / σ`; its shift `β` counts with the biases.
-//! A rotation is linear too: each part turns by the place of the query or the key, not of the word that it came from. The
-//! score is that before its bound, the numbers of distances and the mask. (Elhage et al. 2021, *A Mathematical Framework for
-//! Transformer Circuits*, has the same sum for two layers without norms.)
+//! Every norm on the way holds its `σ` and so is linear, `L t = γ ⊙ (t − mean t) / σ`; its shift `β` counts with the
+//! biases. A rotation is linear too: each part turns by the place of the query or the key, not of the word that it came
+//! from. The score is that before its bound, the numbers of distances and the mask. (Elhage et al. 2021, *A
+//! Mathematical Framework for Transformer Circuits*, has the same sum for two layers without norms.)
 //!
-//! Only differences within a row matter to softmax, so there is a second table: the same pairs minus their mean over all
-//! keys that the query sees. A pair whose key side is the same at every place is 0 there.
+//! Only differences within a row matter to softmax, so there is a second table: the same pairs minus their mean over
+//! all keys that the query sees. A pair whose key side is the same at every place is 0 there.
 //!
 //! All sums are in double precision, whatever the pass was computed in.
 

@@ -1,5 +1,5 @@
-//! Tables of what a head compares and writes, from its weights alone, and the composition of heads (Elhage et al. 2021, *A
-//! Mathematical Framework for Transformer Circuits*). Rows are vectors, so the paper's matrices are transposed.
+//! Tables of what a head compares and writes, from its weights alone, and the composition of heads (Elhage et al. 2021,
+//! *A Mathematical Framework for Transformer Circuits*). Rows are vectors, so the paper's matrices are transposed.
 //!
 //! ```text
 //! looks_at[w]   top v of S[w, v] − mean_v S[w, v],   S = scale · (e_w W_Q + b_Q) (e_v W_K + b_K)ᵀ

@@ -41,7 +41,8 @@ pub struct SourceActivations<S> {
     pub embedded: Option<Arc<Matrix<S>>>,
     /// `X` (T_s, D)
     pub input: Arc<Matrix<S>>,
-    /// The vectors that cross-attention reads (T_s, D): the output of the last block, after the source's norm if there is one.
+    /// The vectors that cross-attention reads (T_s, D): the output of the last block, after the source's norm if there
+    /// is one.
     pub memory: Arc<Matrix<S>>,
 }
 
@@ -252,9 +253,10 @@ impl<S: Scalar> Interventions<S> {
 
 /// The keys that each query sees in one block, by its own mask and window and by the learner's mask.
 ///
-/// *None* and *causal* take the place of the layers' masks, and leave their windows. A table of the learner's says who sees whom
-/// in the first layer. A pair that it changes there, from the layers' masks or from the mask that has taken their place, is
-/// changed in all layers, and every other pair is as each layer has it: layers whose windows differ keep them.
+/// *None* and *causal* take the place of the layers' masks, and leave their windows. A table of the learner's says who
+/// sees whom in the first layer. A pair that it changes there, from the layers' masks or from the mask that has taken
+/// their place, is changed in all layers, and every other pair is as each layer has it: layers whose windows differ
+/// keep them.
 #[derive(Clone, Copy, Debug)]
 pub struct Sight<'a> {
     layer: &'a AttentionConfig,

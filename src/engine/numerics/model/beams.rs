@@ -1,9 +1,9 @@
-//! Beam search: the likeliest beginnings of a sentence are continued side by side, and the likeliest whole sentence is taken
-//! (Sutskever, Vinyals & Le 2014, arXiv 1409.3215, section 3.2). Greedy search, which is the search with one beam, can write
-//! a less likely sentence, because it never goes back to a word that was not the likeliest.
+//! Beam search: the likeliest beginnings of a sentence are continued side by side, and the likeliest whole sentence is
+//! taken (Sutskever, Vinyals & Le 2014, arXiv 1409.3215, section 3.2). Greedy search, which is the search with one
+//! beam, can write a less likely sentence, because it never goes back to a word that was not the likeliest.
 //!
-//! The probability of a sentence is the product of those of its words and of its end. It is not divided by a power of the
-//! length, as some programs do, so that short sentences have an advantage.
+//! The probability of a sentence is the product of those of its words and of its end. It is not divided by a power of
+//! the length, as some programs do, so that short sentences have an advantage.
 
 use super::Classes;
 use super::generate::{Beginning, CannotGenerate, NextWord, Reader, RowsRead};

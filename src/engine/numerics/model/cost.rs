@@ -39,9 +39,9 @@ pub fn forward_cost(architecture: &Architecture, classes: usize, rows: usize, lo
 /// Estimates the overhead, which dominates in small models: calls, and rows and entries that are drawn, copied, added
 /// and normed.
 ///
-/// The constants are set so that `cargo bench --package attune-core --bench step_cost` finds about one speed for its 26 models:
-/// from 10 to 46 · 10⁹ a second, 14 in the median, on two cores of an x86-64 with AVX-512. The fastest
-/// hide few words and so read few rows. By the multiplications alone they differ by a factor of 200.
+/// The constants are set so that `cargo bench --package attune-core --bench step_cost` finds about one speed for its 26
+/// models: from 10 to 46 · 10⁹ a second, 14 in the median, on two cores of an x86-64 with AVX-512. The fastest hide few
+/// words and so read few rows. By the multiplications alone they differ by a factor of 200.
 fn forward_overhead(architecture: &Architecture, rows: usize, longest: usize) -> f64 {
     const OF_A_BLOCK: f64 = 15_000.0;
     const OF_A_SENTENCE: f64 = 600.0;

@@ -19,10 +19,10 @@
 //! is a source sentence, it has its own blocks, and the cross-attention of [`Architecture::blocks`] attends to their
 //! output, or to `norm(blocks(X))` as in T5. The two stacks are the model's towers ([`Tower`]).
 //!
-//! In reading order: this file defines the model; [`classes`] and [`batch`] its tasks. [`step`] computes
-//! the [`loss`] and its gradient, [`shards`] on several threads. [`activations`] exposes the pass of one sentence,
-//! [`onward`] goes on with it from a changed vector, [`generate`] continues the sentence, with several [`beams`] too, [`attribution`] splits a logit into
-//! terms, and [`cost`] estimates the cost of sizes.
+//! In reading order: this file defines the model; [`classes`] and [`batch`] its tasks. [`step`] computes the [`loss`]
+//! and its gradient, [`shards`] on several threads. [`activations`] exposes the pass of one sentence, [`onward`] goes
+//! on with it from a changed vector, [`generate`] continues the sentence, with several [`beams`] too, [`attribution`]
+//! splits a logit into terms, and [`cost`] estimates the cost of sizes.
 
 pub mod activations;
 pub mod attribution;
@@ -279,8 +279,8 @@ impl Architecture {
         parts.join(", ")
     }
 
-    /// Returns the number of a block where there is no room for its name: that of its layer if only some layers of a model were
-    /// recorded, and its own among all blocks otherwise.
+    /// Returns the number of a block where there is no room for its name: that of its layer if only some layers of a
+    /// model were recorded, and its own among all blocks otherwise.
     pub fn block_number(&self, block: usize) -> usize {
         let layers = self.layers.as_deref().filter(|_| !self.has_source());
         layers.and_then(|layers| layers.get(block)).map_or(block, |layer| *layer) + 1

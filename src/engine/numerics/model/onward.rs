@@ -1,6 +1,6 @@
-//! A pass that goes on from a changed vector, mix, query, key or value: what maps of patches, paths and measures of words
-//! are made of. Everything before the change is shared with an earlier pass, and everything behind it is computed with the
-//! same operations as [`Activations`](super::Activations), so that a step without a change has the same bits.
+//! A pass that goes on from a changed vector, mix, query, key or value: what maps of patches, paths and measures of
+//! words are made of. Everything before the change is shared with an earlier pass, and everything behind it is computed
+//! with the same operations as [`Activations`](super::Activations), so that a step without a change has the same bits.
 //!
 //! Nothing but the vectors between the blocks is kept.
 
@@ -111,8 +111,8 @@ impl<'a, S: Scalar> Onward<'a, S> {
         attend_forward(learned, Tokens::new(x.flat(), &sentence.rows), None, HeadChanges::NONE, self.room(block));
     }
 
-    /// Computes a block's output (T, D) from its mixes (T, H·d_v) and its input, with the output of its feed-forward layer
-    /// if that is given.
+    /// Computes a block's output (T, D) from its mixes (T, H·d_v) and its input, with the output of its feed-forward
+    /// layer if that is given.
     fn finish(&mut self, block: usize, mix: &Matrix<S>, x: &Matrix<S>, forward: Option<&Matrix<S>>) -> Matrix<S> {
         let learned = Learned { config: self.config(block), parameters: self.parameters, number: block };
         let cache = self.room(block);

@@ -1,5 +1,5 @@
-//! A training step on several threads. Each takes some of the batch's sentences and has its own workspace. This pays off
-//! for realistic sizes only, because starting a thread takes longer than a step of a tiny model.
+//! A training step on several threads. Each takes some of the batch's sentences and has its own workspace. This pays
+//! off for realistic sizes only, because starting a thread takes longer than a step of a tiny model.
 //!
 //! Results depend on the number of threads, which determines the order of addition, and on nothing else.
 

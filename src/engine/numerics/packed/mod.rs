@@ -2,10 +2,11 @@
 //!
 //! A general product packs `W` again each time, which for a sentence of 16 tokens is as much work as the product. Here
 //! `W` (in, out) is stored in panels of [`PANEL`] columns, each row by row, the last one padded with zeros. Tiles of
-//! `X` are multiplied by some rows of a panel while the sums stay in registers and the next rows are fetched ([`tile`]),
-//! so `W` is read from memory once and in storage order. Every sum runs over the inputs in order, whatever rows and threads it is computed with, so a row has the same
-//! bits in any batch. Numbers that a file stores in two bytes stay that way in memory and are widened in the registers
-//! ([`Bf16`], [`F16`]); the sums are those of the widened numbers, bit for bit.
+//! `X` are multiplied by some rows of a panel while the sums stay in registers and the next rows are fetched
+//! ([`tile`]), so `W` is read from memory once and in storage order. Every sum runs over the inputs in order, whatever
+//! rows and threads it is computed with, so a row has the same bits in any batch. Numbers that a file stores in two
+//! bytes stay that way in memory and are widened in the registers ([`Bf16`], [`F16`]); the sums are those of the
+//! widened numbers, bit for bit.
 
 mod halves;
 mod tile;

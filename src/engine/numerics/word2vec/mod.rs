@@ -54,7 +54,7 @@ pub struct Word2Vec<S> {
 }
 
 impl<S: Lanes> Word2Vec<S> {
-    /// Makes random vectors, by the seed, for a corpus of word indices below `vocabulary`.
+    /// Prepares training on a corpus of word indices below `vocabulary`, from random vectors that the seed determines.
     ///
     /// # Panics
     /// If the corpus has other indices, or the window is 0.

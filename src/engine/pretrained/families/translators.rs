@@ -1,5 +1,5 @@
-//! Families with an encoder and a decoder: T5, BART, mBART and Marian. The encoder's layers are the blocks of the source.
-//! Each layer of the decoder is two blocks: self-attention, then cross-attention with the feed-forward layer.
+//! Families with an encoder and a decoder: T5, BART, mBART and Marian. The encoder's layers are the blocks of the
+//! source. Each layer of the decoder is two blocks: self-attention, then cross-attention with the feed-forward layer.
 
 use super::super::fields::{CHECK, Fields, no_such};
 use super::super::limits::{HEADS_MAX, HIDDEN_MAX, LAYERS_MAX, WIDTH_MAX};

@@ -1,4 +1,5 @@
-//! The steps of the crate `tokenizers`, run on a text: normalizers, splitters into words, and a model that splits words.
+//! The steps of the crate `tokenizers`, run on a text: normalizers, splitters into words, and a model that splits
+//! words.
 
 use std::ops::Range;
 

@@ -40,7 +40,8 @@ impl std::fmt::Display for HeadVisFault {
     }
 }
 
-/// Writes all files of a model that reads one sentence into a new folder. Each shown text is run once more for its weights.
+/// Writes all files of a model that reads one sentence into a new folder. Each shown text is run once more for its
+/// weights.
 ///
 /// # Errors
 /// If the folder is not empty, or a file cannot be written.

@@ -1,5 +1,5 @@
-//! Evidence on a model, as text for a terminal and as JSON for programs: maps, the split of a score, which word mattered,
-//! heads over texts.
+//! Evidence on a model, as text for a terminal and as JSON for programs: maps, the split of a score, which word
+//! mattered, heads over texts.
 //!
 #![doc = include_str!("evidence.md")]
 

@@ -1,5 +1,6 @@
-//! The data of a page that shows one pass whose numbers are given: of a recording, or of a model that does not fit into a page.
-//! The page computes nothing. It has the attention first, then the points on the stage's axes, as far as the numbers fit.
+//! The data of a page that shows one pass whose numbers are given: of a recording, or of a model that does not fit into
+//! a page. The page computes nothing. It has the attention first, then the points on the stage's axes, as far as the
+//! numbers fit.
 
 use std::fmt::Write as _;
 

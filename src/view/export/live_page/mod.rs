@@ -1,7 +1,7 @@
 //! A live page: the static page of [`web_page`], with scripts that run the model in the reader's browser.
 //!
-//! The page is one file, which needs no server and no network. Without scripts, and in print, it looks like the static page.
-//! Each script of `page/` has one job; the lesson's numbers and words are one JSON text beside them (`Data`). The
+//! The page is one file, which needs no server and no network. Without scripts, and in print, it looks like the static
+//! page. Each script of `page/` has one job; the lesson's numbers and words are one JSON text beside them (`Data`). The
 //! page's policy allows only these scripts, by their hash, and forbids every connection.
 
 mod given;
@@ -377,7 +377,7 @@ struct Data<'a> {
     keepers: Vec<String>,
     hidden: [&'static str; HIDDEN.len()],
     projection: ProjectionData<'a>,
-    /// The length that the picture takes as its unit, which determines its scale; see `app::stage`.
+    /// The length that the picture takes as its unit, which determines its scale; see [`StageModel::radius`].
     radius: f32,
     sentences: &'a [Vec<String>],
     /// The sentence on the stage, as indices of the vocabulary.

@@ -1,8 +1,8 @@
-//! A lesson's model as a Jupyter notebook in Python: the model in PyTorch, its weights, one sentence, and the numbers that
-//! attune computed, each of which the notebook asserts.
+//! A lesson's model as a Jupyter notebook in Python: the model in PyTorch, its weights, one sentence, and the numbers
+//! that attune computed, each of which the notebook asserts.
 //!
-//! The classes are written for the lesson's own model: [`template`] leaves out every line that it does not need. Weights and
-//! numbers are in the notebook, in Base64, so it is one file that needs only torch.
+//! The classes are written for the lesson's own model: [`template`] leaves out every line that it does not need.
+//! Weights and numbers are in the notebook, in Base64, so it is one file that needs only torch.
 
 mod layers;
 mod sentence;

@@ -1,5 +1,5 @@
-//! The pictures of the front page, as vector graphics that move: the opening picture of each lesson, and the sentence whose word
-//! has two meanings.
+//! The pictures of the front page, as vector graphics that move: the opening picture of each lesson, and at the top a
+//! sentence in which a word has two meanings.
 
 use std::fmt::Write as _;
 
@@ -229,8 +229,8 @@ fn arc_path(arc: &SketchArc, [from, to]: [f32; 2], width: f32) -> String {
     )
 }
 
-/// Returns the width of a letter as a share of the text's size. The browser stretches a word to the sum, which only has to be
-/// near the truth.
+/// Returns the width of a letter as a share of the text's size. The browser stretches a word to the sum, which only has
+/// to be near the truth.
 fn letter(letter: char) -> f32 {
     match letter {
         'i' | 'j' | 'l' | '.' | ',' | '\'' | '!' => 0.28,

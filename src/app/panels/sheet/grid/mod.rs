@@ -1,7 +1,7 @@
 //! Grids of a sheet: maps with names, numbers, the pointer, arrow keys and questions, side by side as far as they fit.
 //!
-//! A map of a head is linked with the stage and the sentence: what is pointed at here is marked there, a click on a cell
-//! follows its pair, and the names of its rows choose the query.
+//! A map of a head is linked with the stage and the sentence: what is pointed at here is marked there, a click on a
+//! cell follows its pair, and the names of its rows choose the query.
 
 mod layout;
 pub mod links;

@@ -30,8 +30,8 @@ pub fn rows_ui(ui: &mut Ui, grid: &Grid, heat: &Heat, left: f32, chosen: Option<
     }
 }
 
-/// Draws the names of the columns, at the upper edge of what is in sight while their map scrolls under it. Returns their
-/// rectangle.
+/// Draws the names of the columns, at the upper edge of what is in sight while their map scrolls under it. Returns
+/// their rectangle.
 pub fn columns_ui(ui: &Ui, grid: &Grid, heat: &Heat, layout: &MapLayout, palette: &Palette) -> Rect {
     let height = layout.offset.y;
     let own = heat.origin.y - height;

@@ -1,7 +1,7 @@
 //! SentencePiece's table of characters, `precompiled_charsmap`: sequences of bytes, and the texts that stand for them.
 //!
-//! The crate `spm_precompiled` reads such a table too, but takes the first entry at a place, where SentencePiece takes the
-//! longest, and panics if a table is damaged.
+//! The crate `spm_precompiled` reads such a table too, but takes the first entry at a place, where SentencePiece takes
+//! the longest, and panics if a table is damaged.
 
 use super::super::refuse::Read;
 use super::super::steps::CHARSMAP_BYTES_MAX;

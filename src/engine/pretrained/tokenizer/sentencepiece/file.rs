@@ -1,7 +1,7 @@
 //! SentencePiece's own file, a protobuf message: `source.spm` and `target.spm` of Marian, `spiece.model` of T5.
 //!
-//! The messages have only the fields that a text's pieces depend on; others are skipped. The names and numbers are those
-//! of `sentencepiece_model.proto`.
+//! The messages have only the fields that a text's pieces depend on; others are skipped. The names and numbers are
+//! those of `sentencepiece_model.proto`.
 
 use std::collections::HashSet;
 

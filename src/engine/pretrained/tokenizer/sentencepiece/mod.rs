@@ -1,7 +1,7 @@
 //! SentencePiece, as Marian and T5 have it in files of its own.
 //!
-//! Special tokens are cut out of a text first. Each stretch between them is normalized and cut by itself; the pieces have
-//! the ids of a vocabulary that both sides of a translator share.
+//! Special tokens are cut out of a text first. Each stretch between them is normalized and cut by itself; the pieces
+//! have the ids of a vocabulary that both sides of a translator share.
 
 mod charsmap;
 pub mod file;

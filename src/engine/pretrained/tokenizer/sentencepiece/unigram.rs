@@ -1,9 +1,9 @@
-//! SentencePiece's Unigram (Kudo 2018, arXiv 1804.10959): of all ways to cut a text, the one whose pieces have the largest
-//! sum of scores.
+//! SentencePiece's Unigram (Kudo 2018, arXiv 1804.10959): of all ways to cut a text, the one whose pieces have the
+//! largest sum of scores.
 //!
-//! The crate's `Unigram` is not used. Its tree has a table for each byte, some 30 MB for the 32,000 pieces of one side of a
-//! translator. And it adds in double precision, where SentencePiece rounds each sum to single precision, which decides
-//! between ways that are almost equal.
+//! The crate's `Unigram` is not used. Its tree has a table for each byte, some 30 MB for the 32,000 pieces of one side
+//! of a translator. And it adds in double precision, where SentencePiece rounds each sum to single precision, which
+//! decides between ways that are almost equal.
 
 use std::ops::Range;
 

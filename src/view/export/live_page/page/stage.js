@@ -46,7 +46,7 @@ const Stage = (() => {
     return { point: (vector) => along(vector, true), arrow: (vector) => along(vector, false) };
   }
 
-  /** Creates the stage. `showFlat` is called with whether the view is flat, whenever that changes. */
+  /** Creates the stage. `showFlat` is called whenever the view becomes flat or stops being flat, with the new state. */
   function create(canvas, state, showFlat) {
     const { data, actions } = state;
     const context = canvas.getContext("2d");

@@ -54,32 +54,60 @@
 //! `core/kernel/sentence_pass/interventions.rs`, and an entry of the trace in `view/export/trace.rs`.
 //!
 //! A quantity is a line of `quantities!` in `engine/quantity/mod.rs`, an arm of `computed_rule` in
-//! `view/explain/rules/mod.rs`, and its rule in the file of its subject beside it. Formula, card and provenance are
-//! derived from the rule; a sentence is added in `view/explain/sentences.rs`, or in `tellings.rs` for a query and a key
-//! in a head, and a page gets all of them as data (`view/explain/cards.rs`). A number that a pass stores also needs an
-//! arm of `Quantity::matrix` and one of `EntryReader::stored` in `view/explain/reader.rs`; `RecordedPass::has` in
-//! `core/kernel/sentence_pass/recorded.rs` says whether a recording has it. Its name in the catalogue puts it into the
-//! trace (`trace`) and into code cells and *Variables* (`code`).
+//! `view/explain/rules/mod.rs`, and its rule in the file of its subject beside it. The window's formula, card and
+//! provenance follow from the rule, and so does the value if nothing stores the number. A sentence is added in
+//! `view/explain/sentences.rs`, or in `tellings.rs` for a query and a key in a head. If a snapshot stores the number,
+//! `view/explain/reader.rs` reads it: a matrix of the activations needs an arm of `Quantity::matrix` and its name in
+//! `EntryReader::stored`; any other matrix, an arm of `stored`; a single number, an arm of `EntryReader::value`.
+//! `RecordedPass::has` in `core/kernel/sentence_pass/recorded.rs` says whether a recording has it, and `missing` in
+//! `view/view_model/needs.rs` what is lacking. The names `trace` (blocks and heads only) and `code` give it to the
+//! trace, and to code cells and *Variables*, if `Quantity::matrix` has it; code reads the few others in
+//! `core/kernel/notebook/live.rs`. A live page has cards of only a few quantities of a head: a new one is a row of
+//! `WHOLE` in `view/explain/cards.rs`, an arm of `rules_of` there, and a telling in `tellings.rs`.
 //!
-//! A family of models is a variant and a row in `engine/pretrained/families/mod.rs`, a function from its config to the
-//! engine's shape beside it, and the names of its tensors in `engine/pretrained/names/tables.rs`. A part of a recording
-//! is a variant of `Part` in `engine/recording/parts.rs`; `core/kernel/sentence_pass/recorded.rs` makes a pass of the
-//! parts, `view/export/recording` writes them, and `docs/record.py` is the recorder that `attune manual record` prints.
+//! A panel has its name, and what it shows of a pass, in `core/lesson/schema/panels.rs`, and its sheet in a file of
+//! `view/panels` with a row in `view/panels/mod.rs`. The sheet is made of models in `view/view_model`, which its
+//! `mod.rs` lists in `models!`, and of the viewer's choices in `view/sheet/chosen.rs`. Exports draw the sheet, and so
+//! does the window, at the lower right. Only a panel that lies elsewhere, or that the window draws in its own way, has
+//! a row in `registry` in `app/panels/lib.rs`.
 //!
-//! A fact that a claim can measure is a variant of [`Fact`](attune_core::lesson::schema::Fact), read in
-//! `core/lesson/read/claims.rs` and measured in `core/kernel/check`. A panel has its name, and what it shows of a pass,
-//! in `core/lesson/schema/panels.rs`, and its sheet in a file of `view/panels` with a row in `view/panels/mod.rs`. The
-//! exports draw the sheet, and so does the window, unless the panel's row in `app/panels/lib.rs` says that it draws
-//! itself; the row also says in which region a panel lies. An export format is a row of `FORMATS` in
-//! `view/export/format.rs`, and a file beside it that `file.rs` calls; a format of word vectors is written in
-//! `engine/vectors`. `CONTRIBUTING.md` has recipes.
+//! A family of models is a variant and a row in `engine/pretrained/families/mod.rs` (take its name out of `OTHERS`
+//! there), a function from its config to the engine's shape in `decoders.rs`, `plain.rs` or `translators.rs` beside it,
+//! and the names of its tensors in `engine/pretrained/names/tables.rs`. If its folders have no `tokenizer.json`, its
+//! tokenizer is read in `engine/pretrained/tokenizer/older.rs`. A part of a recording is a variant of `Part` in
+//! `engine/recording/parts.rs`; `core/kernel/sentence_pass/recorded.rs` makes a pass of the parts,
+//! `view/export/recording` writes them, and `docs/record.py` is the recorder that `attune manual record` prints.
 //!
 //! There are three lists of measures, and each is a macro `measures!`. A measure of heads in the sentence that is shown
-//! is a row in `engine/numerics/head_measures.rs`, with the pairs that it counts. A measure of heads over a file of
-//! texts is a row in `engine/numerics/evidence/corpus.rs`; the compiler then asks for its formula there, its name in a
-//! table (`view/export/evidence/heads.rs`) and its range in a claim (`core/lesson/read/claims.rs`). A measure of which
-//! word mattered is a row in `engine/numerics/evidence/words.rs`. The commands `map`, `score`, `words` and `heads` are
-//! functions of `core/kernel/evidence`, written by `view/export/evidence`.
+//! is a row in `engine/numerics/head_measures.rs`, with its pairs in `HeadPatterns`. A measure of heads over a file of
+//! texts is a row in `engine/numerics/evidence/corpus.rs`, with the sums that it needs in `HeadSums`; the compiler then
+//! asks for its formula there, its name in a table (`view/export/evidence/heads.rs`) and its range in a claim
+//! (`core/lesson/read/claims.rs`). Both know a token only by its row of the vocabulary, the first also by whether the
+//! tokenizer added it. A measure that needs more, such as which tokens are nouns, extends `MeasuredToken` (filled in
+//! `core/kernel/values/sentence.rs` and `core/kernel/sentence_pass/recorded_check.rs`) or `TextWords` (filled in
+//! `core/kernel/evidence/texts.rs`). A measure of which word mattered is a row in `engine/numerics/evidence/words.rs`,
+//! and its values in `word_table` there, in the order of the rows; panels, arcs and `attune words` then have it. The
+//! commands `map`, `score`, `words` and `heads` are functions of `core/kernel/evidence`, written by
+//! `view/export/evidence`.
+//!
+//! An export format is a variant and a row of `FORMATS` in `view/export/format.rs`, and a file beside it that `file.rs`
+//! calls. If it has no cells, `Format::is_page` says so, and `write_answered` calls it instead of `write_page`. A
+//! format of word vectors is a variant in `engine/vectors/mod.rs`, where it is written, with a row of `FORMATS`. A
+//! format that is a folder is a variant of `ExportTo`, which `cli/export.rs` writes.
+//!
+//! A kind of cell is a variant of `CellKind` in `core/lesson/schema/cells.rs`, read in `core/lesson/read/cells.rs`. A
+//! question or task is such a kind, with an `Answer` and a `CellCode` in `core/kernel/notebook/document.rs` and a
+//! `Verdict` in `core/kernel/notebook/snapshot.rs`. A question with choices, also one whose numbers are drawn, needs no
+//! code: it is a `Predict` in a lesson. A fact that a claim can measure is a variant of
+//! [`Fact`](attune_core::lesson::schema::Fact), read in `core/lesson/read/claims.rs` and measured in
+//! `core/kernel/check`.
+//!
+//! A key is a row of a table in `app/ui/actions/table.rs` (window, stage, sentence or notebook) and an arm where the
+//! actions of that table are performed: `app/shell/perform.rs`, `app/stage/bar.rs`, `app/stage/sentence/mod.rs` or
+//! `app/panels/notebook/frame.rs`.
+//!
+//! `CONTRIBUTING.md` has recipes for these, with the tests. Paths are from `src/`, but `docs/` and `CONTRIBUTING.md`
+//! lie at the root.
 //!
 //! `docs/slider-to-point.md` follows one number from a weight's slider to a point on the stage, file by file.
 //!

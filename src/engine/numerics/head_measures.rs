@@ -158,7 +158,8 @@ impl HeadPatterns {
                 HeadMeasure::Added => keys[key].is_added,
                 HeadMeasure::Duplicate => is_copy(key, query),
                 HeadMeasure::Induction => is_copy(key - 1, query),
-                _ => true,
+                HeadMeasure::Previous | HeadMeasure::Same | HeadMeasure::Next | HeadMeasure::First => true,
+                HeadMeasure::Entropy | HeadMeasure::Distance | HeadMeasure::Aligned | HeadMeasure::Monotony => false,
             };
             let pairs = (0..queries).flat_map(|query| of_query(query).map(move |key| (query, key)));
             pairs.filter(|(query, key)| *key < keys.len() && is_one(*query, *key)).collect()

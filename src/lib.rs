@@ -124,12 +124,12 @@
 //!    snapshots, bit for bit in one build.
 //! 4. Every number on the screen is an entry of a snapshot. Nothing is faked, rounded so that it misleads,
 //!    or computed twice.
-//! 5. The window never waits for training: it runs on a thread of its own, and can be paused,
+//! 5. The window never waits for training, which runs on a thread of its own and can be paused,
 //!    stepped and reset.
 //! 6. A lesson file is read and never written. What the learner does is [`Saved`](attune_core::kernel::Saved) beside
 //!    it, and no saved state can make the program panic, hang or eat the memory.
-//! 7. One linear basis for static, contextual and every training step, so that motion means
-//!    something.
+//! 7. Static and contextual points of every training step are shown in one linear basis, so that motion
+//!    means something.
 //!
 //! # From Rust
 //!

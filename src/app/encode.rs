@@ -1,5 +1,5 @@
-//! Animations as one file, GIF or APNG: one colour table, made by median cut, and only the changed part of each frame;
-//! and still pictures with such a table.
+//! Encoders of animations as GIF or APNG, which share one colour table, made by median cut, and store only the changed
+//! part of each frame; and of still pictures as PNG with such a table.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -159,7 +159,8 @@ fn indexed<'a>(
     file
 }
 
-/// Writes a still picture with a colour table, as PNG: about a third of its size with all its colours.
+/// Writes a still picture as PNG with a colour table, which takes about a third of the space of a PNG with all its
+/// colours.
 ///
 /// # Errors
 /// If the format does not allow a file of this size; described in words.
@@ -349,10 +350,10 @@ mod tests {
         [3, 8, 8, 20, 3].map(at).to_vec()
     }
 
-    /// A picture like those of a page: words and points on a glow.
+    /// Encodes a picture like those of a page: words and points on a glow.
     #[test]
     fn a_still_picture_keeps_its_colours_and_takes_less() {
-        // Levels of a channel that an eye does not see apart.
+        // A difference in a channel, in levels, that the eye does not see.
         const APART: u8 = 6;
         let glow = |x: u32, y: u32| {
             250 - (60.0 * (-((x as f32 - 60.0).powi(2) + (y as f32 - 40.0).powi(2)) / 900.0).exp()) as u8
@@ -451,7 +452,7 @@ mod colors_tests {
     #[test]
     fn a_picture_of_few_colours_keeps_them() {
         let colors = [[250, 250, 250], [20, 20, 24], [199, 95, 14], [31, 111, 196]];
-        // One pixel in a thousand has a colour other than the background.
+        // Each colour other than the background has only one pixel in four hundred.
         let picture = RgbImage::from_fn(100, 100, |x, y| Rgb(colors[if x == 0 { (y % 4) as usize } else { 0 }]));
         let mut table = ColorTable::of(std::slice::from_ref(&picture));
         let bytes = table.bytes();

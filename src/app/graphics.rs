@@ -56,7 +56,7 @@ pub struct Rescue(pub fn(&mut World) -> Option<String>);
 enum GraphicsPhase {
     #[default]
     Whole,
-    /// The wait for a new device since this time, when the last one was lost.
+    /// The wait for a new device, since the time at which the last one was lost.
     Waiting(Instant),
     /// The first frames on a new device, which was found at this time.
     DrawingAnew(Instant),
@@ -83,7 +83,7 @@ impl Recovery {
             return false;
         }
         match self.phase {
-            // The same loss is reported again, because bevy reports it in every frame.
+            // This is the loss that is known already, because bevy reports a loss in every frame.
             GraphicsPhase::Waiting(_) => true,
             // These errors come from work that was still in progress on the lost device.
             GraphicsPhase::DrawingAnew(since) if !is_loss && now.duration_since(since) < DRAWS_FOR => true,

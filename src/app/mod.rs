@@ -3,7 +3,7 @@
 //! | folder or file | job |
 //! |---|---|
 //! | [`ui`](attune_ui) | a crate: what all of these share, from the theme to typeset text |
-//! | [`panels`] | a crate: one file or folder a panel; they name egui, never Bevy |
+//! | [`panels`] | a crate: one file or folder per panel; they name egui, never Bevy |
 //! | [`stage`] | a crate: the 3D view |
 //! | [`workspace`] | the panels in their dock, with the bar on top and the stage in the middle |
 //! | [`fault`] | why there is no window or no picture |

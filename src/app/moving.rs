@@ -93,11 +93,12 @@ impl<'a> Player<'a> {
         Ok(player)
     }
 
-    /// Places the camera for the whole animation. It is fitted to some moments of training; for an orbit it is in 3D, with
-    /// room around the scene.
+    /// Places the camera for the whole animation. For training, the camera is fitted to some moments; for an orbit, it
+    /// is in 3D, with room around the scene.
     fn place_camera(&mut self) {
-        /// The moments of training to which the camera is fitted, in order. The end comes last, because its points stay
-        /// on the screen for longest.
+        /// The moments of training to which the camera is fitted, in order. The end comes first, so that another moment
+        /// changes the view only if its points need more room, and last, because its points stay on the screen for
+        /// longest.
         const MOMENTS: [f32; 4] = [1.0, 0.0, 0.5, 1.0];
         /// The factor by which the camera is further away during an orbit, because a scene may be wider from other
         /// sides.

@@ -61,7 +61,7 @@ pub struct PictureOptions {
     pub time: f32,
     /// The size of the picture, in pixels.
     pub size: (u32, u32),
-    /// The pixels per point, which are more for high-density screens.
+    /// The number of pixels per point, which is larger for high-density screens.
     pub zoom: f32,
     /// Whether to draw the whole window instead of only the stage.
     pub workspace: bool,
@@ -84,7 +84,7 @@ pub struct StageView {
 }
 
 impl PictureOptions {
-    /// Returns options for the stage alone: static, light, in the default size.
+    /// Returns options for the stage alone, at the static places of the words, in the light theme and the default size.
     pub fn of(snapshot: Arc<Snapshot>) -> Self {
         Self {
             snapshot,
@@ -111,7 +111,8 @@ impl PictureOptions {
 
 /// The number of frames until fonts, layout and the stage's image have settled.
 const SETTLE_FRAMES: usize = 6;
-/// The number of frames until the next picture of the same app is drawn: one each to adapt, to build and to draw.
+/// The number of frames until the next picture of the same app is drawn: one each to adapt the stage, to build its
+/// frame and to draw it.
 const NEXT_FRAMES: usize = 3;
 /// The largest number of frames to wait for the picture.
 const PATIENCE_FRAMES: usize = 200;
@@ -418,7 +419,7 @@ pub(super) fn write(bytes: &[u8], out: &Path) -> Result<(), AppFault> {
     whole_file::write(out, bytes).map_err(|why| AppFault::Output(format!("{}: {why}", shown(out))))
 }
 
-/// The height of the caption, in points; a longer caption is higher.
+/// The least height of the caption, in points; long texts need more.
 const CAPTION: f32 = 84.0;
 
 /// A marker resource of apps that draw the stage alone, with a caption.

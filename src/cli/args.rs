@@ -199,7 +199,7 @@ pub enum CliCommand {
 const PASS: [&str; 9] =
     ["sentence", "ids", "target", "target_ids", "head", "without", "second", "patch", "temperature"];
 
-/// Pages beside the manual page.
+/// Pages that `attune manual` prints instead of the manual page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ManualPage {
     Record,
@@ -346,7 +346,7 @@ pub struct ExportArgs {
     pub within: u64,
 }
 
-/// Reads a format by its name in the list.
+/// Returns a parser that reads a format by its name in the list.
 fn export_formats() -> impl TypedValueParser<Value = ExportTo> {
     let values = FORMATS.iter().map(|words| PossibleValue::new(words.key).help(words.about));
     let named = |key: String| FORMATS.iter().find(|words| words.key == key).map(|words| words.to);

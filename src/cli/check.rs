@@ -182,7 +182,7 @@ impl Glossaries {
 struct Ids(HashMap<String, PathBuf>);
 
 impl Ids {
-    /// Adds the id of a lesson. Naming the same file twice is no error.
+    /// Adds the id of a lesson. Naming the same file twice is not an error.
     ///
     /// # Errors
     /// If another file has the same id.
@@ -501,7 +501,7 @@ fn line(verdict: &ClaimVerdict) -> String {
     format!("claim {id:?} {verb}: measured {measured}, expected {expected} ({says})")
 }
 
-/// Returns whether a value is not 0 but so small that five decimals would hide most of it.
+/// Returns whether a value is not 0 but so small that five decimals would show little of it.
 fn is_tiny(value: f64) -> bool {
     const TINY: f64 = 1e-3;
     value != 0.0 && value.abs() < TINY

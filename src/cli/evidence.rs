@@ -1,4 +1,5 @@
-//! `attune map`, `score`, `words` and `heads`: why an answer, why a look, and how often.
+//! `attune map`, `score`, `words` and `heads`: what an answer or an attention score depends on, and what heads do over
+//! many texts.
 
 use std::path::Path;
 
@@ -51,7 +52,7 @@ pub fn words(request: &WordsArgs, common: &Common) -> Result<(), CliFault> {
     printed(request.json, || words_json(&words), || words_text(&words))
 }
 
-/// Prints all heads over a file of texts, or tables of heads.
+/// Prints measures of all heads over a file of texts, or the tables of some heads.
 pub fn heads(request: &HeadsArgs, common: &Common) -> Result<(), CliFault> {
     let Some(file) = &request.texts else {
         let kernel = opened(&request.lesson, common)?;

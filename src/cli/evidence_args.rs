@@ -121,7 +121,7 @@ pub struct HeadsArgs {
     pub json: bool,
 }
 
-/// Forms of heads over texts for other programs.
+/// Forms in which the measures of heads over texts are written for other programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum HeadsForm {
     Headvis,

@@ -27,7 +27,7 @@ use attune_view::export::{self, Format, Pictures, live_page};
 use super::args::{Common, ExportArgs, SentenceArgs, TraceArgs, TraceForm, WhatIfArgs};
 use super::{CliFault, lessons, print, recordings, training, vectors};
 
-/// Trains the lesson, runs its cells and writes the file.
+/// Trains the lesson and writes the file. For a page, the cells run first.
 pub fn export(request: &ExportArgs, common: &Common) -> Result<(), CliFault> {
     let Some(path) = &request.lesson else { return write_course(request, common) };
     let rows = rows(request)?;
@@ -62,7 +62,7 @@ pub fn export(request: &ExportArgs, common: &Common) -> Result<(), CliFault> {
         trained = kernel.snapshot();
     }
     let written = match rows {
-        // The exported vectors are those of the training, even if cells change the weights later.
+        // Cells do not run for this format, so the exported vectors are those of the training.
         Some((format, rows)) => target.write_vectors(format, &trained, rows),
         None if !format.is_page() => target.write(&trained, &Pictures::of_panels(&request.panels)),
         None => {
@@ -223,9 +223,10 @@ fn pictures(snapshot: &Snapshot, path: &Path, format: Format, common: &Common, w
     pictures
 }
 
-/// Trains the lesson and prints the trace of a sentence, with the changes of the arguments.
+/// Trains the lesson, makes the changes of the arguments, and prints the trace of a sentence or writes it as a
+/// recording.
 ///
-/// `to` is the form of the trace, and the number of a recording's text.
+/// `to` is the form of the trace; `text` is the number of a recording's text.
 pub fn trace(
     path: &Path,
     sentence: &SentenceArgs,

@@ -55,7 +55,7 @@ pub fn grade(request: &GradeArgs, common: &Common) -> Result<(), CliFault> {
     }
 }
 
-/// Writes the table of a class to a file, and prints the file's name.
+/// Writes the grades of a class to a file, and prints the file's name unless the output is quiet.
 fn write_file(request: &GradeArgs, file: &Path, class: &Class<'_>, common: &Common) -> Result<(), CliFault> {
     let mut bytes = Vec::new();
     write(request, class, &mut bytes).map_err(CliFault::output)?;

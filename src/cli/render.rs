@@ -131,8 +131,8 @@ mod drawn {
         }
     }
 
-    /// Trains a lesson, and returns its picture: that of a stage cell, or else that of the first sentence after
-    /// attention.
+    /// Trains a lesson, and returns its kernel with the options of the picture. The picture is that of a stage cell, of
+    /// the sentence in the arguments, or else of the first sentence.
     fn of_lesson(request: &RenderArgs, common: &Common) -> Result<(Kernel, PictureOptions), CliFault> {
         let lesson = lessons::read(&request.lesson, common.seed)?;
         if request.play == Some(PlayArg::Training) && lesson.model.schedule.steps == 0 {
@@ -183,7 +183,7 @@ mod drawn {
         })
     }
 
-    /// Returns the picture of a shared lesson, with the work and the view that were shared.
+    /// Returns the options of the picture of a shared lesson, with the work and the view that were shared.
     fn of_shared(request: &RenderArgs, shared: SharedWork, common: &Common) -> Result<PictureOptions, CliFault> {
         let given = [
             request.cell.as_ref().map(|_| "--cell"),

@@ -35,7 +35,8 @@ fn trained_after(first: Option<Command>, lesson: Lesson, common: &Common) -> Ker
     finished(kernel, common)
 }
 
-/// Restores a kernel from saved work, and trains it if the work has no model yet.
+/// Restores a kernel from saved work, and trains it if the work has no commands, because nothing else would train it
+/// then.
 #[cfg(feature = "app")]
 pub fn resume(lesson: Lesson, work: attune_core::kernel::Saved, common: &Common) -> Kernel {
     let trains = work.commands.is_empty() && lesson.model.schedule.steps > 0;

@@ -54,7 +54,7 @@ impl Prepared {
         Ok(Self { unfinished: Unfinished::with(beside, write)?, to })
     }
 
-    /// Renames the file, in place of the old one.
+    /// Renames the file so that it replaces the old one.
     ///
     /// # Errors
     /// If it cannot be renamed.
@@ -75,7 +75,7 @@ pub fn no_plain_file(file: &Path) -> Option<&'static str> {
 
 /// Follows symbolic links to the path that they lead to, so that writing keeps the link. The path need not exist.
 fn end_of_links(file: &Path) -> io::Result<PathBuf> {
-    /// More links than any operating system follows.
+    /// The greatest number of links that Linux follows.
     const LINKS_MAX: usize = 40;
     let mut path = file.to_owned();
     for _ in 0..LINKS_MAX {
@@ -126,7 +126,7 @@ impl Unfinished {
         path.parent().map_or(Ok(()), sync_folder)
     }
 
-    /// Renames without waiting for the disk, because not every file system can be waited for.
+    /// Renames without waiting until the new name is on the disk, because not every file system can confirm that.
     fn rename_to(self, path: &Path) -> io::Result<()> {
         fs::rename(&self.path, path)
     }
@@ -223,7 +223,8 @@ pub fn write_folder(folder: &Path, files: &[(&str, Vec<u8>)]) -> io::Result<()> 
         file.sync_all()?;
     }
     sync_folder(&unfinished.0)?;
-    // Fails if something has been put into the folder meanwhile. Needed because not every system renames over a folder.
+    // The empty folder is removed first because not every system renames over a folder. This fails if something has
+    // been put into it in the meantime.
     match fs::remove_dir(folder) {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
         _ => fs::rename(&unfinished.0, folder)?,

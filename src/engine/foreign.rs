@@ -1,4 +1,4 @@
-//! Recognition of files of another kind than expected by their first bytes, with advice on what to do. A file that a
+//! Recognition, by their first bytes, of files of another kind than expected, with advice on what to do. A file that a
 //! person names is checked here before it is reported as damaged.
 
 use crate::files::without_mark;
@@ -158,7 +158,7 @@ fn is_answer_of_server(head: &[u8]) -> bool {
         b"404: not found",
         b"{\"error\":",
     ];
-    /// Length of the longest such message, in bytes.
+    /// Length in bytes above which a file is not taken for such a message.
     const ANSWER_BYTES_MAX: usize = 1 << 10;
     head.len() <= ANSWER_BYTES_MAX && ANSWERS.iter().any(|answer| lower(head).starts_with(answer))
 }
@@ -179,8 +179,8 @@ fn is_torch(head: &[u8]) -> bool {
     name.ends_with(b"/data.pkl") || name.ends_with(b"/.format_version") || is_pickle(head) && head[2..].starts_with(OLD)
 }
 
-/// Recognises a pickle by its first byte and usual versions, or by the beginning of a list or dictionary in the oldest
-/// version.
+/// Recognises a pickle by its first two bytes, the second of which is the version, or by the usual beginnings of files
+/// in the oldest version.
 fn is_pickle(head: &[u8]) -> bool {
     const OLDEST: [&[u8]; 5] = [b"(lp0\n", b"(lp1\n", b"(dp0\n", b"(dp1\n", b"ccopy_reg\n"];
     matches!(head, [0x80, 2..=5, ..]) || OLDEST.iter().any(|start| head.starts_with(start))

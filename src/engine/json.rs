@@ -68,7 +68,7 @@ impl Real for f32 {
 
     fn widened(self) -> f64 {
         // JSON is read as f64. The shortest text of an f32 is read as an f64 near it, which rounds back to the f32,
-        // except for ±7.038531e-26, the only f32 that is rounded the wrong way twice.
+        // except for ±7.038531e-26, the only f32 that rounding twice, to f64 and then to f32, does not give back.
         let near: f64 = self.to_string().parse().unwrap_or(f64::NAN);
         if near as f32 == self { near } else { f64::from(self) }
     }

@@ -2,8 +2,7 @@
 //!
 //! | module | job | start at |
 //! |---|---|---|
-//! | [`numerics`] | attention, models and their gradients on faer, each forward with its backward |
-//! [`numerics::reference`] |
+//! | [`numerics`] | attention, models and their gradients on faer, forward and backward | [`numerics::reference`] |
 //! | [`quantity`] | the catalogue: name, shape and meaning of every number | [`quantity`] |
 //! | [`code`] | the language of code cells, in a sandbox | [`code`] |
 //! | [`pretrained`] | model folders -> architecture, parameters and tokens | [`pretrained`] |

@@ -4,8 +4,8 @@ use std::fmt::Display;
 
 use strsim::osa_distance;
 
-/// Length of the longest name that gets a suggestion, in characters. Longer names are hardly misspelt valid ones, and
-/// the cost grows with the square of the length.
+/// Length of the longest name that gets a suggestion, in characters. A longer name is hardly a misspelling of a valid
+/// one, and the cost grows with the square of the length.
 const CHARS_MAX: usize = 40;
 
 /// Writes a count with its noun, such as `1 row` and `2 rows`.
@@ -18,12 +18,13 @@ pub fn counted_as<N: Copy + Display + PartialEq + From<u8>>(count: N, one: &str,
     format!("{count} {}", if count == N::from(1_u8) { one } else { more })
 }
 
-/// Refuses a head, by its index, of a model that has so many.
+/// Writes the message that a model with `heads` heads has none at index `head`; the message counts heads from 1.
 pub fn no_head(head: usize, heads: usize) -> String {
     format!("there is no head {}; the model has {heads}", head.saturating_add(1))
 }
 
-/// Returns a text of at most `most` characters. If the given text is longer, the last one is `…`.
+/// Returns a text of at most `most` characters. If the given text is longer, the last character that is returned is
+/// `…`.
 pub fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         None => text.to_owned(),

@@ -18,8 +18,7 @@ thread_local! {
     static IS_QUIET: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `work` and returns the message if it panics. It serves for libraries that panic where they could return an
-/// error.
+/// Runs `work` and returns the message if it panics, for libraries that panic where they could return an error.
 ///
 /// Panics of other threads are reported as before.
 ///

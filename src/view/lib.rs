@@ -1,5 +1,4 @@
-//! Snapshots in words and orders: what the panels and the stage show, without a window, and the files that are
-//! exported.
+//! The content of the panels and of the stage, made from snapshots without a window, and the files that are exported.
 //!
 //! | module | job | start at |
 //! |---|---|---|

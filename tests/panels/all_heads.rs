@@ -19,7 +19,7 @@ fn panel(size: Vec2) -> PanelHarness<SheetPanel> {
 }
 
 fn said(panel: &PanelHarness<SheetPanel>, head: usize) -> String {
-    let measure = panel.panel().chosen.measure;
+    let measure = panel.panel().chosen.measure.unwrap_or_default();
     AllHeads::of(panel.snapshot().model.as_ref().expect("a model")).heads[head].say(measure)
 }
 
@@ -44,7 +44,7 @@ fn a_head_opens_by_a_click_and_by_the_keyboard() {
     assert!(panel.take_actions().iter().any(opens_attention));
     panel.key_press(Key::M);
     panel.run_steps(2);
-    assert_eq!(panel.panel().chosen.measure, HeadMeasure::Same);
+    assert_eq!(panel.panel().chosen.measure, Some(HeadMeasure::Same));
     assert!(panel.query_by_label(&said(&panel, 1)).is_some(), "its name says the number");
 }
 

@@ -68,6 +68,7 @@ impl Stage {
             emphasis: &self.emphasis,
             path: self.walk.as_ref().map(|walked| &*walked.path),
             walk: self.walk.as_ref().and_then(Walked::scene),
+            patches: None,
         }
     }
 

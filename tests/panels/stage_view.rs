@@ -90,7 +90,7 @@ fn stage_of<'a>(features: Option<Arc<Features>>) -> (Harness<'a>, Shared) {
         };
         at(ui, bar, &mut |ui| bar_ui(ui, &scene, &emphasis, &mut controls.rig, view, true));
         at(ui, below, &mut |ui| {
-            let scene = SceneRef { model: &scene, emphasis: &emphasis, path: None, walk: None };
+            let scene = SceneRef { model: &scene, emphasis: &emphasis, path: None, walk: None, patches: None };
             picture_ui(ui, Some(scene), controls, view, Some(TextureId::User(0)), Floating::default());
         });
         controls.rig.advance(1.0);
@@ -584,7 +584,8 @@ fn wild_scenes_and_sizes_are_drawn_without_a_panic() {
                     let mut view = ViewState::default();
                     view.walk.set_time(time);
                     let mut output = ctx.run_ui(input, |ui| {
-                        let scene = SceneRef { model: &model, emphasis: &emphasis, path: None, walk: None };
+                        let scene =
+                            SceneRef { model: &model, emphasis: &emphasis, path: None, walk: None, patches: None };
                         picture_ui(
                             ui,
                             Some(scene),
@@ -626,7 +627,7 @@ impl Seen {
     fn projected(&self, controls: &StageControls, time: f32) -> ProjectedScene<'_> {
         let Seen { model, emphasis, point_index } = self;
         let rect = Rect::from_min_size(Pos2::ZERO, SIZE);
-        let scene = SceneRef { model, emphasis, path: None, walk: None };
+        let scene = SceneRef { model, emphasis, path: None, walk: None, patches: None };
         let projection = controls.rig.view(Vec2::new(SIZE.x, SIZE.y));
         ProjectedScene { scene, point_index, projection, rect, free: rect, time, palette: Palette::of(false) }
     }

@@ -29,7 +29,7 @@ impl StageUi for Stage {
     fn stage_ui(&mut self, ui: &mut Ui, view: &mut PanelView) {
         let Some((model, controls)) = &self.0 else { return };
         let texture = Some(TextureId::User(0));
-        let scene = SceneRef { model, emphasis: &Arc::new(Emphasis::default()), path: None, walk: None };
+        let scene = SceneRef { model, emphasis: &Arc::new(Emphasis::default()), path: None, walk: None, patches: None };
         picture_ui(ui, Some(scene), &mut controls.borrow_mut(), view, texture, Floating::default());
     }
 }

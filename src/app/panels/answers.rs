@@ -1,6 +1,6 @@
-//! The answers panel: how likely the model holds each answer, row by row; the words that it writes when it goes on, how
-//! they are chosen, and the rows that each was written from; the terms that an answer's logit is the sum of; and the
-//! logit lens, a word for each layer and place, with the answers of every layer at the chosen word.
+//! The answers panel: the probability of each answer, row by row; the words with which the model continues a text, how
+//! they are chosen, and the rows from which each was computed; the terms whose sum is an answer's logit; and the logit
+//! lens, which shows a word for each layer and place, and the answers of every layer at the chosen word.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -38,9 +38,9 @@ pub struct AnswersPanel {
     in_sight: Option<(usize, String)>,
     writing: WritingUi,
     lens: LensUiState,
-    /// The kind of terms that are listed, and the class whose logit they add up to; `None` until the learner chooses
-    /// one.
+    /// The kind of terms that are listed.
     shares: TermShares,
+    /// The class whose logit the terms add up to; `None` until the learner chooses one.
     class: Option<usize>,
     words: SheetUiState,
 }
@@ -78,7 +78,8 @@ impl Panel for AnswersPanel {
             AnswersView::Layers => lens_ui(ui, cx.models.snapshot()?, &mut self.lens, cx.view.selection),
             AnswersView::Terms => {
                 let row = model.row_of(query)?;
-                // A class that is not among the likeliest of the chosen word, or of another model, is dropped.
+                // A class of another model, or one that is not among the likeliest answers at the chosen word, is
+                // dropped.
                 self.class = self.class.filter(|class| row.answers.iter().any(|answer| answer.class == *class));
                 let terms = cx.models.of_choice::<Result<AttributionModel, String>>(&(query, self.class))?;
                 if let Some(class) = attribution_ui(ui, terms.as_ref().as_ref(), row, &mut self.shares) {
@@ -387,7 +388,7 @@ fn share_ui(ui: &mut Ui, share: &Share, longest: f32, answer: &str) {
     response.on_hover_text(said);
 }
 
-/// The logit lens of the sentence that was shown last, and the cell with the keyboard.
+/// The logit lens of the sentence that was shown last, and the cell that has the keyboard focus.
 #[derive(Default)]
 pub struct LensUiState {
     work: Option<LensWork>,

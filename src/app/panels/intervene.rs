@@ -1,7 +1,7 @@
-//! The intervene panel: what each head adds to the chosen word, and what the learner changes about the forward pass,
-//! beside the ghost of the unchanged result: whether and how a head takes part; a patch, the vector that the second
-//! sentence has at a place, put into one of the first; and the effects on one word, how far it moved, what is near it,
-//! and its weights before and after.
+//! The intervene panel: what each head adds to the chosen word, and how the learner changes the forward pass: whether
+//! and how a head takes part, and a patch, which copies the vector of a word of the second sentence to a word of the
+//! first. The effects on one word are shown beside the unchanged result: how far the word moved, what is near it, and
+//! its weights before and after.
 
 use attune_core::kernel::command::{Command, InterventionCommand};
 use attune_core::kernel::sentence_pass::interventions::GAIN_MAX;
@@ -100,8 +100,8 @@ fn intervene_ui(
     commands
 }
 
-/// Draws the checkbox for all settings of the heads. It stays ticked while a head uses one of the settings that it
-/// adds.
+/// Draws the checkbox for all settings of the heads. The checkbox stays ticked while a head uses one of the additional
+/// settings.
 fn all_settings_ui(ui: &mut Ui, has_all: bool, chosen: &mut bool) {
     let is_fixed = has_all && !*chosen;
     let mut is_on = has_all;
@@ -307,8 +307,8 @@ impl HeadsUi<'_> {
 /// The most heads that are listed together. If there are more, only the one that the walk follows is shown.
 const TOGETHER_MAX: usize = 8;
 
-/// Draws a row of all layers, and a row of the heads of the followed layer. A dot marks changed heads, and layers that
-/// have some.
+/// Draws a row of all layers, and a row of the heads of the followed layer. A dot marks each changed head, and each
+/// layer that has one.
 fn choose_head_ui(ui: &mut Ui, model: &WhatIfModel, selection: &mut Selection) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let followed = selection.head.min(model.heads.len().saturating_sub(1));
@@ -486,7 +486,7 @@ fn patch_ui(ui: &mut Ui, model: &WhatIfModel, state: &mut PatchUiState, selectio
     command
 }
 
-/// Draws a box to choose one of the words, whose index is `at`. Returns whether one was chosen.
+/// Draws a list to choose one of the words; `at` is the index of the chosen one. Returns whether one was chosen now.
 fn word_ui(ui: &mut Ui, id: &str, words: &[String], at: &mut usize, name: &str) -> bool {
     let mut is_chosen = false;
     let chooser = ComboBox::from_id_salt(id).selected_text(&words[*at]).show_ui(ui, |ui| {

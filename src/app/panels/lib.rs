@@ -32,8 +32,8 @@ use egui::Ui;
 
 pub use self::panel::{Panel, PanelContext, PanelId, PanelName, Region, Requests, SceneCamera, StageUi};
 
-/// Every panel, in the order of its key: Alt+1 … Alt+9, Alt+0, Alt+H; the last has none. Those without a line here show
-/// their sheet.
+/// Returns every panel, in the order of the keys that show them: Alt+1 … Alt+9, Alt+0, Alt+H; the last panel has no
+/// key. Panels that are not named in this function show their sheet.
 pub fn registry() -> Vec<Registered> {
     fn own<P: Panel + Default + 'static>() -> Box<dyn Panel> {
         Box::<P>::default()
@@ -58,16 +58,17 @@ pub fn registry() -> Vec<Registered> {
 
 /// A panel of the window.
 pub struct Registered {
-    /// Name of the panel, as a saved layout has it.
+    /// Name of the panel, which a saved layout contains.
     pub id: PanelId,
     /// The part of the window in which it lies until the learner moves it.
     pub region: Region,
     pub panel: Box<dyn Panel>,
 }
 
-/// Draws a panel, or what it needs where a recording lacks it. `None` while its models are not there yet.
+/// Draws a panel or, if the open recording lacks data that the panel needs, a note on what must be recorded. Returns
+/// `None` while the panel's models do not exist yet.
 pub fn shown_ui(panel: &mut dyn Panel, id: PanelId, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
-    // The stage has the sentence, whatever else is missing.
+    // The stage is drawn even if a recording lacks its points, because it can still show the sentence.
     let name = PanelName::named(id.title()).filter(|name| *name != PanelName::Stage);
     match name.and_then(|name| needs(name, cx.models.snapshot()?)) {
         Some(needs) => {
@@ -78,7 +79,7 @@ pub fn shown_ui(panel: &mut dyn Panel, id: PanelId, ui: &mut Ui, cx: &mut PanelC
     }
 }
 
-/// The panels by name, in the order of [`registry`].
+/// Returns the names of the panels, in the order of [`registry`].
 pub fn ids() -> &'static [PanelId] {
     static IDS: LazyLock<Vec<PanelId>> = LazyLock::new(|| registry().iter().map(|row| row.id).collect());
     &IDS

@@ -39,7 +39,7 @@ pub(crate) fn maps_ui(ui: &mut Ui, model: &WhatIfModel, asked: &mut FocusRequest
     command
 }
 
-/// Says what the cells of a map tell, and what a click does.
+/// Returns a short text about the cells of a map: their meaning, or the effect of a click, or both.
 fn about(kind: MapKind, of_two: bool) -> &'static str {
     match kind {
         MapKind::Words => {
@@ -121,8 +121,8 @@ fn paint(ui: &Ui, grid: &Grid, heat: &Heat) {
     }
 }
 
-/// Handles the keyboard while it is on the map: arrows go from cell to cell and Space chooses one. Returns the cell
-/// that has the keyboard, and the same cell if it is chosen.
+/// Handles the arrow keys and Space while the map has the keyboard focus. Returns the cell that has the focus, and the
+/// same cell again if Space was pressed.
 fn led(ui: &Ui, heat: &Heat, response: &Response) -> [Option<(usize, usize)>; 2] {
     let id = response.id.with("cursor");
     if response.clicked() {

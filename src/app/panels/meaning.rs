@@ -1,5 +1,5 @@
-//! The meaning panel: the words that a word is near, before attention and after it; the word read twice, in two
-//! sentences or by two models in one; and its senses in several sentences.
+//! The meaning panel: the words that a word is near, before and after attention; a word in two sentences, or one
+//! sentence in two models; and the senses of a word in several sentences.
 
 use std::sync::Arc;
 
@@ -42,10 +42,11 @@ pub struct MeaningPanel {
     field: SentenceFieldState,
     senses: SensesUiState,
     models: TwoModelsUiState,
-    /// Whether there was a second sentence in the last frame, and likewise a list of senses and another model. A new
-    /// one brings its view to the front.
+    /// Whether there was a second sentence in the last frame; a new one brings its view to the front.
     is_comparing: bool,
+    /// Whether there was a list of senses in the last frame; a new one brings its view to the front.
     has_senses: bool,
+    /// Whether there was another model in the last frame; a new one brings its view to the front.
     has_models: bool,
 }
 
@@ -273,8 +274,8 @@ fn measure_ui(ui: &mut Ui, measure: &mut Measure) {
     ui.add_space(size::GAP_TIGHT);
 }
 
-/// Draws a neighbour with its measure as a bar. A click opens the provenance of the number if the neighbour is one of a
-/// point on the stage, `of`.
+/// Draws a neighbour with its measure as a bar. If it is a neighbour of a point on the stage, `of`, a click opens the
+/// provenance of the number.
 fn row_ui(
     ui: &mut Ui,
     list: &str,
@@ -473,7 +474,7 @@ fn near_row_ui(ui: &mut Ui, label: &str, near: &NearOutput, hover: &mut Hover) {
     }
 }
 
-/// The cells of the maps that the arrow keys have led to: of the sentence, and of the targets.
+/// The cells to which the arrow keys have moved, in the map of each side: of the sentence, and of the targets.
 #[derive(Default)]
 pub struct TwoModelsUiState {
     cursors: [(usize, usize); 2],

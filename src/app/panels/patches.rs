@@ -1,22 +1,19 @@
 //! The weights of a chosen patch over the grid of a picture's patches, with the picture under them.
 
-use std::sync::Arc;
-
 use attune_ui::theme::{Palette, size};
+use attune_ui::widgets::patches::{patch_color, texture};
 use attune_view::panels::attention::shown;
 use attune_view::sheet::Chosen;
 use attune_view::view_model::Models;
 use attune_view::view_model::attention::{AttentionMaps, HeadMap};
 use attune_view::view_model::grid::{PatchMap, PatchPicture};
 use egui::{
-    ColorImage, Id, Image, Label, Rect, RichText, ScrollArea, Sense, Stroke, StrokeKind, TextureHandle, TextureOptions,
-    Ui, WidgetInfo, WidgetType, pos2, vec2,
+    Image, Label, Rect, RichText, ScrollArea, Sense, Stroke, StrokeKind, TextureHandle, Ui, WidgetInfo, WidgetType,
+    pos2, vec2,
 };
 
 /// The side of a map in points. Two maps fit side by side into a panel of usual width.
 const SIDE: f32 = 124.0;
-/// The opacity of the cover over a patch of the picture that has no weight.
-const COVER: f32 = 0.9;
 
 /// Shows a map of the weights over all patches for each shown head of one layer, if the tokens are patches and one is
 /// chosen.
@@ -30,7 +27,7 @@ pub fn patches_ui(ui: &mut Ui, models: &Models, chosen: &Chosen, query: Option<u
     if maps.is_empty() {
         return;
     }
-    let picture = models.get::<PatchPicture>().map(|picture| texture(ui, &picture));
+    let picture = models.get::<PatchPicture>().map(|picture| texture(ui.ctx(), &picture));
     let columns = ((ui.available_width() + size::GAP) / (SIDE + size::GAP)).max(1.0) as usize;
     ScrollArea::vertical().id_salt("patches").max_height(HEIGHT_MAX * ui.available_height()).show(ui, |ui| {
         for row in maps.chunks(columns) {
@@ -38,27 +35,6 @@ pub fn patches_ui(ui: &mut Ui, models: &Models, chosen: &Chosen, query: Option<u
         }
     });
     ui.add_space(size::GAP);
-}
-
-/// The texture of a picture on the graphics card, and the colours from which it was made.
-#[derive(Clone)]
-struct OnCard {
-    colors: Arc<[[u8; 3]]>,
-    texture: TextureHandle,
-}
-
-/// Returns the texture of the picture. A new picture is uploaded once, and replaces the previous one.
-fn texture(ui: &Ui, picture: &PatchPicture) -> TextureHandle {
-    let id = Id::new("patches");
-    let known = ui.data(|data| data.get_temp::<OnCard>(id));
-    if let Some(known) = known.filter(|known| Arc::ptr_eq(&known.colors, &picture.colors)) {
-        return known.texture;
-    }
-    let image = ColorImage::from_rgb([picture.width, picture.height], picture.colors.as_flattened());
-    let texture = ui.ctx().load_texture("patches", image, TextureOptions::LINEAR);
-    let on_card = OnCard { colors: picture.colors.clone(), texture: texture.clone() };
-    ui.data_mut(|data| data.insert_temp(id, on_card));
-    texture
 }
 
 fn map_ui(ui: &mut Ui, head: &HeadMap, map: &PatchMap, picture: Option<&TextureHandle>) {
@@ -78,12 +54,7 @@ fn map_ui(ui: &mut Ui, head: &HeadMap, map: &PatchMap, picture: Option<&TextureH
         };
         let full = map.largest.max(f32::MIN_POSITIVE);
         for (at, weight) in map.weights.iter().enumerate() {
-            let share = weight / full;
-            // The cover is more transparent where the query looks, so that the picture shows through.
-            let color = match picture {
-                Some(_) => palette.raised.gamma_multiply(COVER * (1.0 - share)),
-                None => palette.weight(head.own, share),
-            };
+            let color = patch_color(palette, picture.is_some(), head.own, weight / full);
             ui.painter().rect_filled(cell(at), 0.0, color);
         }
         if let Some(query) = map.query {

@@ -1,4 +1,4 @@
-//! The stage panel: a tab for the stage, of which panels have no knowledge, or the reason why it is empty.
+//! The stage panel: the tab into which the stage is drawn, or the reason why there is nothing to draw.
 
 use attune_core::kernel::static_embedding::LessonFault;
 use attune_engine::pretrained::cache::Absent;

@@ -373,7 +373,7 @@ fn heads_ui(ui: &mut Ui, attention: &AttentionMaps, selection: &mut Selection) {
     ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
     let are_numbered = count > NAMED_MAX;
     if are_numbered {
-        // A title that is broken would have its number beside those of the heads.
+        // A title that was wrapped would have its number beside those of the heads, as if it were one of them.
         ui.add(Label::new(RichText::new(&chosen.title).color(palette.head(chosen.own))).extend());
     }
     for map in attention.heads.iter().filter(|map| !are_numbered || map.block == chosen.block) {
@@ -462,7 +462,7 @@ fn share(value: f32, extent: f32) -> f32 {
     if extent > 0.0 && value.is_finite() { value / extent } else { 0.0 }
 }
 
-/// Some of the columns of some rows, with their names.
+/// A line of a strip: a range of the columns of its rows, with the names of the rows.
 struct Line<'a> {
     model: &'a WalkModel,
     rows: &'a [NumberRow],

@@ -1,6 +1,6 @@
-//! The train panel: where training stands, how to drive it, and its curve (loss or gradient norms by step) with a
-//! cursor that looks back; or the sliders behind which the whole lesson trains again while they are dragged, and how
-//! far it is.
+//! The train panel: the progress of training, its controls, and its curve (loss or gradient norms by step) with a
+//! cursor that shows earlier steps; or the sliders that train the whole lesson again while they are dragged, and the
+//! progress of this.
 
 use std::sync::Arc;
 
@@ -314,7 +314,7 @@ impl CurveUiState {
             return;
         }
         let scaled = |x: f32| if scale { f64::from(x).log10() } else { f64::from(x) };
-        // Each point is the record of a step, of its batch before the update, as in the line above the curve.
+        // Each point is measured on the step's batch before the update, like the numbers in the line above the curve.
         let points =
             log.steps().zip(1..).map(|(record, step)| PlotPoint::new(f64::from(step), scaled(curve.of(&record))));
         // A norm of 0 has no logarithm.

@@ -1,5 +1,5 @@
-//! The weights panel: every entry of every tensor is a colour, a slider and a number; and its tools: a brush, a shake,
-//! and the weights that they are compared with.
+//! The weights panel: every entry of every tensor as a colour, a slider and a number; and its tools: a brush, random
+//! noise, and a comparison with other weights.
 
 use std::collections::HashSet;
 
@@ -133,7 +133,7 @@ fn tensors_ui(ui: &mut Ui, model: &WeightsModel, state: &mut WeightsPanel) {
         let list = ComboBox::from_id_salt("block").selected_text(title).show_ui(ui, |ui| {
             for (index, group) in groups.iter().enumerate() {
                 if ui.selectable_label(index == shown, &group.title).clicked() {
-                    // The other block shows the same matrix, if it has one.
+                    // The matrix with the same name is chosen in the new block, if there is one.
                     let same = group.tensors.iter().find(|tensor| tensor.id.name == state.tensor.name);
                     state.tensor = same.unwrap_or(&group.tensors[0]).id;
                 }
@@ -384,8 +384,9 @@ fn map_ui(
 
 /// Draws a frame that closes in on the entry to which a link led; with reduced motion it stands still.
 fn flash_ui(ui: &Ui, entry: egui::Rect, since: &mut Option<f64>, palette: &Palette) {
-    /// The duration of the frame in seconds, and the distance in points from which it closes in.
+    /// The duration of the frame, in seconds.
     const LASTS: f64 = 1.6;
+    /// The distance from which the frame closes in, in points.
     const FROM: f32 = 24.0;
     let Some(begun) = *since else { return };
     let passed = ui.input(|input| input.time) - begun;

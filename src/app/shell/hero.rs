@@ -17,8 +17,9 @@ use crate::app::widgets::plot::{sentence_ui, sketch_ui};
 
 /// Shows the name of the course and the button that continues it. If there is room, they are part of the picture.
 pub fn hero_ui(ui: &mut Ui, model: &HomeModel, state: &mut HomeUiState, is_still: bool) -> Option<Action> {
-    /// The height of the picture, and the part of it above the words and the points.
+    /// The height of the picture.
     const HEIGHT: f32 = 380.0;
+    /// The height of the upper part of the picture, which holds the sentence.
     const SENTENCE: f32 = 112.0;
     /// The least width of the picture.
     const WIDTH: f32 = 820.0;

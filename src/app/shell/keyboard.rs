@@ -30,7 +30,7 @@ pub fn give_modifiers(
     }
 }
 
-/// A key, in the state when it was pressed or released.
+/// A key that was pressed or released, with the modifiers that were held at that moment.
 #[derive(Clone, Debug, PartialEq)]
 struct Typed {
     modifiers: Modifiers,

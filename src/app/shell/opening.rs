@@ -81,11 +81,12 @@ impl Opening {
         });
         if let Some(mut profile) = world.get_resource_mut::<Profile>() {
             profile.forget_last();
-            // The questions of this lesson's beginning follow from what was answered in the last one.
+            // The answers in the last lesson are written first, because the questions at the beginning of this one
+            // depend on them.
             profile.flush();
         }
         name_window(world, Some(&opened));
-        // A copy of somebody's work does not begin with the questions of another.
+        // A copy of shared work does not begin with questions from the learner's earlier lessons.
         if let Some(Setup { home, waker, .. }) = world.get_resource::<Setup>().filter(|_| path == opened) {
             let recall = Recall::begin(&path, home.as_ref(), waker);
             world.insert_resource(recall);

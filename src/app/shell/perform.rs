@@ -1,4 +1,4 @@
-//! Performs the actions of keys, buttons, menus, dialogs and links. No other code does.
+//! The functions that perform the actions of keys, buttons, menus, dialogs and links. No other code performs them.
 //!
 //! Each action of the table is listed in [`effect`] with a function of the part of the window that it changes. A
 //! missing action is a compile error.
@@ -217,7 +217,8 @@ fn open_origin(world: &mut World) {
     }
 }
 
-/// Opens *Step* at the score of the pair whose number's origin is open, or of the walk's.
+/// Opens *Step* at the score of a pair: the pair whose number's provenance is open, or else the pair of the walk, or
+/// else the default pair.
 fn why_there(world: &mut World) {
     let asked = world.resource::<ViewState>().trail.entry().filter(|entry| is_of_score(entry.quantity));
     let stage = world.resource::<StageState>();

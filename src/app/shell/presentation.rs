@@ -37,7 +37,8 @@ fn begin(world: &mut World) {
         );
         return;
     };
-    // A lesson value of its own distinguishes snapshots of the presentation from those of the work, which are saved.
+    // The presentation has its own copy of the lesson, which distinguishes its snapshots from those of the work, which
+    // are saved.
     let lesson = Arc::new(Lesson::clone(&snapshot.lesson));
     let Some(own) = &world.resource::<Link>().0 else { return };
     let worker = source.copy(own, lesson.clone());
@@ -92,7 +93,7 @@ pub fn turn(world: &mut World, is_on: bool) {
     }
 }
 
-/// Sets the stage for a new slide and reveals what it reveals, as soon as there is a model.
+/// Prepares the stage for a new slide, and requests the content that the slide reveals, as soon as there is a model.
 pub fn follow(world: &mut World) {
     if world.resource::<WindowState>().presentation.is_none() {
         return;

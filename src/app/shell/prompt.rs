@@ -1,8 +1,9 @@
-//! An input shows in the frame in which it comes.
+//! A second drawing of the panels in each frame with an input, so that the effect of the input is visible in that
+//! frame.
 //!
-//! A frame first brings the stage up to date, then draws the panels, and then does what keys and buttons asked for in
-//! them. The picture of that frame would not show it yet, and to draw that picture takes longer than all the rest.
-//! So the panels are drawn once more before the picture is.
+//! A frame first updates the stage, then draws the panels, and then performs the actions of the keys and buttons that
+//! were pressed in them. Without a second drawing of the panels, the effects would be visible only in the next frame,
+//! and the stage's picture of this frame, which takes longer to draw than all the rest, would come first.
 
 use bevy::ecs::schedule::ScheduleLabel;
 use bevy::ecs::system::SystemState;
@@ -11,12 +12,12 @@ use bevy::input::mouse::MouseButtonInput;
 use bevy::prelude::*;
 use bevy_egui::free_egui_textures_system;
 
-/// The messages of keys and of the buttons of the mouse. A pointer that moves, and a wheel that turns, act while the
-/// panels are drawn.
+/// The messages of keys and mouse buttons. Movements of the pointer and the wheel are not included, because they take
+/// effect while the panels are drawn.
 type Inputs<'w, 's> = (MessageReader<'w, 's, KeyboardInput>, MessageReader<'w, 's, MouseButtonInput>);
 
-/// Draws the panels once more if a key or a button was pressed or released. It runs when all that they asked for is
-/// done, and before the picture of the stage is built.
+/// Draws the panels once more if a key or a mouse button was pressed or released. Runs after the requested actions have
+/// been performed and before the stage's next frame is built.
 pub fn show_at_once(world: &mut World, inputs: &mut SystemState<Inputs>) {
     let has_input = inputs.get_mut(world).is_ok_and(|(mut keys, mut buttons)| {
         let read = keys.read().count() + buttons.read().count();
@@ -25,7 +26,7 @@ pub fn show_at_once(world: &mut World, inputs: &mut SystemState<Inputs>) {
     if !has_input {
         return;
     }
-    // Textures that the first drawing gave up are removed before the second one tells of others.
+    // Textures that the first drawing has freed are removed before the second drawing reports others.
     let _ = world.run_system_cached(free_egui_textures_system);
     for schedule in [First.intern(), PreUpdate.intern(), Update.intern(), PostUpdate.intern()] {
         world.run_schedule(schedule);
@@ -38,7 +39,8 @@ mod tests {
 
     use super::*;
 
-    /// What is asked for by an input, done at the end of the frame, and shown by the panels.
+    /// A stand-in for an effect: counts how often it was requested and performed, how much of it the panels show, and
+    /// the frames.
     #[derive(Resource, Default)]
     struct Shown {
         done: usize,

@@ -148,7 +148,7 @@ const PERPLEXITY: f32 = 15.0;
 /// The scale of the initial positions, which are the first two axes of the stage, as in the authors' code.
 const START: f32 = 1e-4;
 
-/// A map that is being drawn. Its thread ends within seconds, even if its result is no longer needed.
+/// A map that is being drawn. Its thread runs to its end, which takes seconds, even if its result is no longer needed.
 pub type Drawing = Job<StillModel>;
 
 impl Drawing {

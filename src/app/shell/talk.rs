@@ -119,7 +119,7 @@ impl Presentation {
         (self.arrived.replace(here.clone()) != Some(here)).then_some(slide)
     }
 
-    /// Turns to the rest of a slide that is too high for the window, or to the next slide, or back.
+    /// Turns to the rest of a slide that is too tall for the window, or to the next slide, or back.
     pub fn turn(&mut self, is_on: bool, slides: &SlidesModel) {
         if let Some(turned) = self.scroll.turned(is_on) {
             self.scroll = turned;

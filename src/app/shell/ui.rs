@@ -192,7 +192,7 @@ impl Screen<'_> {
         let is_answered = outbox.is_answered && outbox.commands.is_empty();
         let mut stage = StageSide::of(ui, on_stage, tab, &workspace.open_panels, view);
         let requests = workspace_ui(ui, models, &mut issues.0, workspace, view, &mut stage, is_answered);
-        // The panel has no such button now.
+        // The request to press a button is dropped if none of the panels had this button in this frame.
         view.asked.button = None;
         outbox.commands.extend(requests.commands);
         recall.send(requests.recall);
@@ -243,7 +243,7 @@ pub struct LessonKeys {
     pub has_layers: bool,
     /// Whether a word of the sentence consists of several pieces.
     pub has_pieces: bool,
-    /// Whether the picture can be shown through a norm of the model.
+    /// Whether the model has a norm that gives its layers a common scale, in which the picture can be shown.
     pub has_scale: bool,
     pub training: Option<TrainingStage>,
 }

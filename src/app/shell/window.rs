@@ -197,7 +197,7 @@ pub fn add_systems(app: &mut App) {
         );
 }
 
-/// Adds a camera that draws nothing itself, because egui draws on it.
+/// Adds the camera that egui draws on; the camera itself has nothing to draw.
 fn spawn_camera(mut commands: Commands) {
     commands.spawn((Camera2d, Msaa::Off));
 }

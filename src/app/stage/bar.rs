@@ -92,7 +92,7 @@ const SEARCH: &str = "Search";
 const COLOR: &str = "Colour";
 const SIZE: &str = "Size";
 
-/// Shows the bar. Over the picture it has a ground, through which the picture is seen until the pointer is on the bar.
+/// Shows the bar. Over the picture it has a background, which is nearly opaque while the bar is in use.
 pub fn bar_ui(
     ui: &mut Ui,
     model: &StageModel,

@@ -1,7 +1,8 @@
 //! The controls of the stage's camera: plain geometry, in points of the screen and units of the scene.
 //!
 //! The camera orbits a target, keeps the world upright (never rolls) and stops at the poles. In 2D it projects along
-//! parallel lines. The scene is a ball of radius 1: the static points.
+//! parallel lines. The radius of the picture is the unit of length: the static points of a lesson with its own words
+//! are in a ball of radius 1.
 
 use std::f32::consts::TAU;
 

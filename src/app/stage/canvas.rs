@@ -28,7 +28,8 @@ use super::projection::{ProjectedScene, SceneRef};
 use super::second;
 use super::view::View;
 
-/// The camera, the point under the pointer in the last frame, and the points prepared for picking.
+/// The state of the picture between frames: the camera, the point under the pointer, the lasso, the names over the
+/// picture, and the points prepared for picking.
 #[derive(Clone, Debug, Default)]
 pub struct StageControls {
     pub rig: CameraRig,
@@ -54,7 +55,7 @@ pub struct Floating {
 }
 
 impl StageControls {
-    /// Returns the target under the pointer; `None` if there is none, and during a drag.
+    /// Returns the size of the part of the picture between the bars, in points.
     pub fn free(&self) -> Vec2 {
         let (above, below) = self.floating;
         Vec2::new(self.size.x, (self.size.y - above - below).max(1.0))
@@ -298,8 +299,8 @@ fn to_egui(size: Vec2) -> egui::Vec2 {
     egui::vec2(size.x, size.y)
 }
 
-/// Orbits, pans and zooms by the picture's own response, because the wheel over another panel must not move the camera.
-/// The cursor shows what a drag does.
+/// Orbits, pans and zooms by what the pointer does over the picture only, because the wheel over another panel must not
+/// move the camera. The cursor shows what a drag does.
 fn steer(ui: &Ui, response: Response, rect: Rect, rig: &mut CameraRig) -> Response {
     let drag = to_glam(response.drag_delta());
     let is_turned = response.dragged_by(PointerButton::Primary);
@@ -356,7 +357,8 @@ fn act(
 ) {
     let model = projected.scene.model;
     if response.secondary_clicked() {
-        // The mean of several pieces is a drawing's point and no point of the model, so it has no provenance.
+        // The mean of several pieces exists only in the drawing and is not a point of the model, so it has no
+        // provenance.
         let is_one = |token: usize| model.tokens.get(token).is_some_and(|token| token.pieces == 1);
         let entry = match target {
             Some(Target::Point(Hit::Word(word))) => Some(Quantity::Coordinate.of_point(StagePoint::Word(word), 0)),
@@ -449,8 +451,8 @@ fn second_ui(ui: &mut Ui, model: &StageModel, token: &TokenPoint) {
     brief_ui(ui, &name, &beside, nearest_of(model, token));
 }
 
-/// Returns a text that lists the pieces of a word that is drawn as one point, their mean; `None` if it has only one
-/// piece.
+/// Returns a text that lists the pieces of a word, which is drawn as one point at their mean; `None` if the word has
+/// only one piece.
 fn pieces_of(model: &StageModel, token: &TokenPoint) -> Option<String> {
     let pieces = model.tokens.get(token.position..token.position + token.pieces)?;
     let (first, others) = pieces.split_first().filter(|(_, others)| !others.is_empty())?;

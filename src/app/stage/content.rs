@@ -87,9 +87,10 @@ impl Content {
 
     /// Returns the pose that shows the whole scene from the side of `from`, as large as the view allows.
     ///
-    /// A point `(x, y, z)` in the directions of the camera is within `t` of the middle, as a slope, where `|x - x_0| <=
-    /// t (d - z)` for an eye at depth `d`: `x_0` and the least `d` are in the largest `x + t z` and `-x + t z`. Without
-    /// perspective `z` has no part in it.
+    /// Let `(x, y, z)` be a point along the camera's right, up and backward directions, and `t` the slope of the line
+    /// from the eye to the edge of the view. An eye at `x_0` and depth `d` sees the point if `|x - x_0| <= t (d - z)`.
+    /// So `x_0` and the least `d` follow from the largest `x + t z` and the largest `-x + t z` of all points. Without
+    /// perspective, `z` has no effect.
     pub fn frame(&self, from: Pose, aspect: f32) -> Pose {
         let half_height = half_height(aspect);
         // Returns the middle of the points along a direction, and the least depth of an eye that sees all of them

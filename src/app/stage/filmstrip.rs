@@ -7,8 +7,9 @@ use attune_ui::theme::{self, Palette, size};
 use attune_view::explain::walk::RouteModel;
 use egui::{Align2, Color32, Painter, Pos2, Rect, Stroke, StrokeKind, Vec2, vec2};
 
-/// Widths of a frame, from the least with room for a picture, and its height as a share of the width.
+/// Widths of a frame; a narrower one has no room for a picture.
 const WIDTHS: RangeInclusive<f32> = 30.0..=120.0;
+/// Height of a frame, as a share of its width.
 const HEIGHT: f32 = 2.0 / 3.0;
 /// Gap between two frames.
 const BETWEEN: f32 = 4.0;
@@ -16,8 +17,9 @@ const BETWEEN: f32 = 4.0;
 const NAMED_FROM: f32 = 72.0;
 /// Room between a frame's edge and the farthest point.
 const MARGIN: f32 = 6.0;
-/// Radius of a word, and of a followed word.
+/// Radius of a word.
 const DOT: f32 = 1.5;
+/// Radius of a followed word.
 const FOLLOWED: f32 = 3.0;
 const PATH_WIDTH: f32 = 2.0;
 /// A first token that is this many times as far from the middle as all others is left out of the scale.
@@ -36,8 +38,9 @@ pub type FollowedWord = (usize, Option<usize>);
 pub struct Filmstrip<'a> {
     route: &'a RouteModel,
     frames: Vec<Rect>,
-    /// Middle of the words along each axis, and their greatest distance from it.
+    /// Middle of the words along each axis.
     middle: [f32; 2],
+    /// Greatest distance of a word from the middle.
     reach: f32,
 }
 
@@ -123,7 +126,7 @@ impl<'a> Filmstrip<'a> {
     }
 }
 
-/// The room that some points take.
+/// The extent of some points: their middle, and the greatest distance from it.
 struct Scope {
     middle: [f32; 2],
     reach: f32,

@@ -1,4 +1,4 @@
-//! Builds the frame of the stage from model, time and camera, and sizes the image that the pass draws into.
+//! The frame of the stage, built from model, time and camera, and the size of the image that the pass draws into.
 
 use std::mem::discriminant;
 use std::sync::Arc;
@@ -28,8 +28,9 @@ use super::state::{StageState, seconds_of_motion};
 
 /// Share of its colour that the farthest point loses to the fog.
 const FOG: f32 = 0.5;
-/// Depths at which the fog begins and ends, in extents of the scene from the target.
+/// Depth behind the target at which the fog begins, in extents of the scene; a negative one is in front of the target.
 const FOG_FROM: f32 = -0.2;
+/// Depth behind the target at which the fog ends, in extents of the scene.
 const FOG_TO: f32 = 1.7;
 const LARGEST_PICTURE: u32 = 8192;
 
@@ -42,8 +43,9 @@ pub struct StageTab {
     pub texture: Option<TextureId>,
     pub pixels_per_point: f32,
     pub dark: bool,
-    /// The size requested last, in pixels, and the seconds since that request.
+    /// The size requested last, in pixels.
     wanted: UVec2,
+    /// The seconds since the requested size last changed.
     settled: f32,
     built_from: Option<BuiltFrom>,
     /// The ground below the points.
@@ -66,16 +68,16 @@ struct BuiltFrom {
     emphasis: Arc<Emphasis>,
     old_ghosts: bool,
     dark: bool,
-    /// The place of the walk, and its arrows.
+    /// The place of the walk.
     walk: f32,
+    /// The arrows of the walk.
     path: Option<Arc<PathModel>>,
     /// The compared pair, by its two positions, and the time of the points; `None` if no pair is compared.
     compared: Option<(usize, usize, f32)>,
 }
 
 impl StageTab {
-    /// Returns whether the tab's size has changed a moment ago: the image is resized only once the divider stands
-    /// still.
+    /// Returns whether the tab's size changed a moment ago: the image is resized only once the divider stands still.
     pub fn is_settling(&self) -> bool {
         self.settled < motion::RESIZE_SETTLES
     }
@@ -134,8 +136,8 @@ fn take_camera(tab: &mut StageTab, shows: usize) {
     }
 }
 
-/// Fits the camera to other points. It opens for the first ones, goes home if the axes or the kind of points change,
-/// and otherwise moves only if the scene outgrows its view or has come to rest.
+/// Fits the camera to other points. The camera takes its opening pose for the first ones, goes home if the axes or the
+/// kind of points change, and otherwise moves only if the scene outgrows its view or has come to rest.
 fn fit(tab: &mut StageTab, model: &Arc<StageModel>, models: &LatestModels) {
     let before = tab.fitted.replace(model.clone());
     let basis = models.snapshot().and_then(|snapshot| snapshot.space.as_ref()).map(|space| space.basis.clone());

@@ -1,6 +1,6 @@
-//! Points and lines of the stage, for the render pass: the instance buffer of the points; the arrow from each ghost to
-//! its live point; the axes; the ground with a line from each token down to it, as long as the view has depth; the
-//! stage cell's lines between words; and the walk's lines from the query to its keys.
+//! Points and lines of the stage, for the render pass: the instance buffer of the points; the arrows of the words'
+//! moves; the axes; the ground with a line from each token down to it, as long as the view has depth; the stage cell's
+//! lines between words; and the walk's lines from the query to its keys.
 
 use std::sync::LazyLock;
 
@@ -20,7 +20,8 @@ use egui::ecolor::linear_f32_from_gamma_u8;
 
 use super::content::Content;
 
-/// Radius in points of the screen at the target's depth: zooming in separates the points instead of inflating them.
+/// Radius of a word, in points of the screen at the target's depth, so that zooming in separates the points instead of
+/// inflating them.
 pub const WORD_RADIUS: f32 = 4.6;
 /// Radius of a word without a group in a large table: visible, but less prominent than the others.
 pub const QUIET_RADIUS: f32 = 2.2;
@@ -367,7 +368,7 @@ fn beginning(model: &StageModel, token: &TokenPoint, palette: &Palette) -> Insta
     Instance { start: at, end: at, color, size: LEAST_RADIUS, kind: DISC }
 }
 
-/// Returns the ring at the token's place before its weights were edited.
+/// Returns the ring at the place that the token had before the weights were edited.
 fn trained_ghost(model: &StageModel, token: &TokenPoint, palette: &Palette) -> Instance {
     let (start, end) = (scaled(model, token.start), scaled(model, token.trained_end));
     let color = palette.dimmed(palette.token(token.group));
@@ -383,8 +384,9 @@ fn old_ghost(model: &StageModel, ghost: &GhostPoint, palette: &Palette) -> Insta
     Instance { start, end, color, size: WORD_RADIUS, kind: DOTTED }
 }
 
-/// Returns the points that the camera must show: all tokens, at both ends of their moves, and the words of groups. If
-/// there are none of these, returns all words; if the words are a cloud, returns the ball of radius 1.
+/// Returns the points that the camera must show: all tokens, at both ends of their moves; the points at the ends of the
+/// axis with a meaning; the words of groups; and the static places of the sentence's words. If there are none of these,
+/// or only a single token without groups, returns all words; if the words are a cloud, returns the ball of radius 1.
 pub fn extent(model: &StageModel) -> Content {
     if is_cloud(model) {
         return Content::ball(1.0);
@@ -417,9 +419,11 @@ const TAPER: f32 = 6.0;
 const TRAIL: f32 = 7.0;
 /// The width of the arrow of a move, in points.
 const ARROW_WIDTH: f32 = 2.0;
-/// Width of the arrow of a word that reaches an end, and width and opacity of the trail behind it.
+/// Width of the arrow of a word that reaches a group, in points.
 const GOAL_WIDTH: f32 = 4.0;
+/// Width of the trail behind such an arrow, in points.
 const TRAIL_WIDTH: f32 = 10.0;
+/// Opacity of the trail.
 const TRAIL_STRENGTH: f32 = 0.1;
 const GRID_WIDTH: f32 = 1.2;
 const AXIS_WIDTH: f32 = 1.4;
@@ -427,10 +431,11 @@ const DROP_WIDTH: f32 = 1.0;
 const WORD_LINE_WIDTH: f32 = 1.4;
 /// Transparency of a line to the ground; an opaque line would cut through the points behind it.
 const DROP_FAINTNESS: f32 = 0.6;
-/// The depth of the ground below the lowest point and the side of its squares, in scene units, and the number of
-/// squares on each side of its middle. Depth and side grow with a larger scene.
+/// Distance from the lowest point down to the ground, in scene units; it grows with a larger scene.
 const BELOW: f32 = 0.12;
+/// Side of a square of the ground, in scene units; it grows with a larger scene.
 const GRID_STEP: f32 = 0.25;
+/// Number of squares on each side of the ground's middle.
 const GRID_HALF: i32 = 7;
 /// Length of an axis on each side of the origin.
 const AXIS_REACH: f32 = 1.0;
@@ -476,8 +481,8 @@ pub fn of_words(model: &StageModel, emphasis: &Emphasis, palette: &Palette) -> V
     emphasis.lines().map(line).filter(Instance::has_place).collect()
 }
 
-/// Returns the negative gradient of each goal's loss at the word's contextual point; the arrow appears as the word
-/// arrives there.
+/// Returns an arrow for each goal: the negative gradient of its loss at the word's contextual point. The arrow appears
+/// as the word arrives there.
 pub fn of_goals(model: &StageModel, emphasis: &Emphasis, time: f32, palette: &Palette) -> Vec<Instance> {
     let arrow = |goal: &Goal| Instance {
         start: scaled(model, model.tokens[goal.token].end),
@@ -665,8 +670,8 @@ fn sliding(model: &StageModel, walked: &Walked, at: f32, palette: &Palette) -> V
     mix.arrows.iter().filter_map(arrow).collect()
 }
 
-/// Returns the arrows of a walk, which grow one after the other from the place of the token, if the sentence has
-/// places.
+/// Returns the arrows of a walk, which grow one after the other from the query's place; empty if the query is not on
+/// the stage.
 fn arrows(model: &StageModel, walked: &Walked, at: f32, palette: &Palette) -> Vec<Instance> {
     let (shown, path) = (Step::Output.share(at), walked.path);
     let start = walked.place(model, walked.walk.query_side, path.query);

@@ -1,6 +1,5 @@
-//! Decides which labels are drawn and where: important labels first, and none over another label or over another point.
-//! A label is either so close to its point that it can only be the name of that point, or connected to it by a
-//! hairline.
+//! The choice and the places of labels: important labels come first, and none covers another label or another point. A
+//! label is either so close to its point that it can only be the name of that point, or connected to it by a hairline.
 
 use attune_ui::theme::size;
 use egui::{Pos2, Rect, Vec2};
@@ -393,8 +392,8 @@ mod tests {
         assert_eq!(place(&[wished], &all, &[], BOUNDS), [None], "rather not than over a named point");
     }
 
-    /// Among random points, each name is at its point and nearer to it than to any other, or a hairline
-    /// leads to its point.
+    /// Checks that, among random points, each name is at its point and nearer to it than to any other, or that a
+    /// hairline leads to its point.
     #[test]
     fn a_name_is_at_its_own_point_or_a_hairline_leads_there() {
         let at = |i: usize| (20.0 + (i * 97 % 360) as f32, 20.0 + (i * 61 % 260) as f32);
@@ -437,7 +436,8 @@ mod tests {
         assert!(!placed.rect.intersects(written[0]), "{placed:?}");
     }
 
-    /// While a crowd of points turns, names may disappear, but none disappears and comes back, and few move.
+    /// Checks that, while a crowd of points turns, names may disappear, but none disappears and comes back, and few
+    /// move.
     #[test]
     fn names_stay_while_the_points_move() {
         let at = |angle: f32| -> Vec<LabelRequest> {

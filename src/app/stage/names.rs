@@ -10,6 +10,7 @@ use attune_engine::messages::counted_as;
 use attune_ui::theme::{self, Palette, TEXT_CONTRAST, size};
 use attune_ui::ui_state::search::{ByFeature, Hit};
 use attune_ui::widgets::glow::Glow;
+use attune_ui::widgets::patches::{paint_patch, texture};
 use attune_view::explain::path::PathArrow;
 use attune_view::explain::walk::Step;
 use attune_view::view_model::axes::{captions, lines};
@@ -157,6 +158,7 @@ pub fn paint_names(canvas: &Canvas, shown: Shown, others: Vec<Named>, mut writte
     // The point under the pointer always has a name.
     let is_there = |hit| points.iter().any(|point| point.hit == hit);
     points.extend(shown.hovered.filter(|hit| !is_there(*hit)).and_then(|hit| projected.see(hit)));
+    paint_patches(canvas, &points);
     let mut named = Vec::new();
     for point in &points {
         let is_hovered = shown.hovered == Some(point.hit);
@@ -178,7 +180,9 @@ pub fn paint_names(canvas: &Canvas, shown: Shown, others: Vec<Named>, mut writte
     named.extend(others);
     let rings = projected.left_places();
     named.extend(arrow_names(projected, shown.walked));
-    named.extend(rings.iter().filter_map(|(ring, word)| of_ring(projected, ring, word)));
+    if projected.scene.patches.is_none() {
+        named.extend(rings.iter().filter_map(|(ring, word)| of_ring(projected, ring, word)));
+    }
     leave_place(&mut named);
     let unnamed = unnamed.iter().map(|name| Obstacle { kind: ObstacleKind::Dot, ..name.mark() });
     let dots = quiet.iter().map(|point| Obstacle { rect: point.disc(), kind: ObstacleKind::Dot }).chain(unnamed);
@@ -193,6 +197,26 @@ pub fn paint_names(canvas: &Canvas, shown: Shown, others: Vec<Named>, mut writte
     paint_labels(canvas, first, &marks, &before, writing);
     paint_crowds(canvas, &marks, writing);
     paint_labels(canvas, rest, &marks, &before, writing);
+}
+
+/// Paints the points of patches as pieces of the picture, each in a frame.
+fn paint_patches(canvas: &Canvas, points: &[SeenPoint]) {
+    /// Half of a piece's side, as a multiple of the point's radius.
+    const HALF: f32 = 1.3;
+    let Canvas { painter, ref projected, .. } = *canvas;
+    let Some((places, Some(picture))) = projected.scene.patches else { return };
+    let picture = texture(painter.ctx(), picture);
+    // The nearest pieces are painted last.
+    let mut points: Vec<&SeenPoint> = points.iter().collect();
+    points.sort_by(|a, b| b.depth.total_cmp(&a.depth));
+    for point in points {
+        let Hit::Token(position) = point.hit else { continue };
+        let Some(place) = places.of_tokens.get(position).copied().flatten() else { continue };
+        let piece = Rect::from_center_size(point.at, egui::Vec2::splat(2.0 * HALF * point.radius));
+        paint_patch(painter, &picture, places, place, piece);
+        let frame = Stroke::new(size::HAIRLINE, projected.palette.ink_soft);
+        painter.rect_stroke(piece, 0.0, frame, egui::StrokeKind::Outside);
+    }
 }
 
 /// Finds places for labels and paints them. Labels that were there `before` stay in place if possible, and labels
@@ -324,8 +348,9 @@ struct Row {
 /// Returns the lines of a label: one line for all occurrences of one word, or else a line for each name of a sentence,
 /// up to a limit. Words of the table at the same place are only counted, except for one under the pointer.
 fn rows(names: &[Named], priority: Priority) -> Vec<Row> {
-    /// Greatest number of lines, and of occurrences in a line.
+    /// Greatest number of lines.
     const LINES: usize = 6;
+    /// Greatest number of occurrences in a line.
     const OCCURRENCES: usize = 3;
     let font = if priority <= Priority::Token { theme::strong(size::LABEL_STRONG) } else { theme::plain(size::LABEL) };
     let first = &names[0];
@@ -377,8 +402,9 @@ fn arrow_names(projected: &ProjectedScene, walked: f32) -> Vec<Named> {
 
 /// Returns the names of the arrows of the path, each with its length, once the walk has reached the output.
 fn path_names(projected: &ProjectedScene, walked: f32) -> Vec<Named> {
-    /// Least length, in points, of an arrow with a name, and the greatest number of such names.
+    /// Least length of an arrow with a name, in points.
     const LEAST: f32 = 22.0;
+    /// Greatest number of arrows with names.
     const MOST: usize = 5;
     let SceneRef { path, walk, .. } = projected.scene;
     let path = path.filter(|_| Step::Output.share(walked) >= 1.0 && walk.is_some());
@@ -492,11 +518,19 @@ pub struct Canvas<'a> {
     pub crowds: &'a [(usize, Glow)],
 }
 
-/// Returns whether a name belongs to a word of a crowd, which has none of its own unless the pointer is inside the
-/// crowd or the picture is about the word.
+/// Returns whether a point has no name: a patch of a picture that is neither chosen nor under the pointer, or a word of a
+/// crowd, unless the pointer is inside the crowd or the picture is about the word.
 fn is_quiet(projected: &ProjectedScene, crowds: &[(usize, Glow)], pointer: Option<Pos2>, name: &Named) -> bool {
-    let SceneRef { model, emphasis, .. } = projected.scene;
-    let NameOwner::Point(Hit::Word(word)) = name.owner else { return false };
+    let SceneRef { model, emphasis, patches, .. } = projected.scene;
+    let word = match name.owner {
+        NameOwner::Point(Hit::Word(word)) => word,
+        // The place of a patch in its picture says little, and many such names would cover the points.
+        NameOwner::Point(Hit::Token(token)) => {
+            let is_patch = patches.is_some_and(|(places, _)| places.of_tokens.get(token).is_some_and(Option::is_some));
+            return is_patch && name.priority > Priority::Selected;
+        }
+        _ => return false,
+    };
     let is_about = name.priority < Priority::Lit || name.priority == Priority::Lit && !emphasis.is_of_step();
     let own = crowds.iter().find(|(group, _)| model.words[word].group == Some(*group));
     let own = own.filter(|_| !is_about && !is_small(model));
@@ -626,8 +660,8 @@ const LEGEND_MIN: f32 = 160.0;
 /// Least size of a picture with a caption.
 const CAPTION_MIN: egui::Vec2 = egui::vec2(180.0, 120.0);
 
-/// Paints the caption, which says how far the picture can be trusted, and the legend. Returns the rectangles of the
-/// text, first that of the caution. Groups that are `named` elsewhere are left out of the legend.
+/// Paints the caption, whose first line says how far the picture can be trusted, and the legend. Returns the rectangles
+/// of the text, beginning with that of this line. Groups that are `named` elsewhere are left out of the legend.
 pub fn paint_caption(canvas: &Canvas, old_ghosts: bool, floating: &[Rect], named: &[usize]) -> Vec<Rect> {
     let Canvas { painter, ref projected, .. } = *canvas;
     let ProjectedScene { free, palette, .. } = *projected;

@@ -31,8 +31,9 @@ use super::geometry::INSTANCE_FLOATS;
 pub const COLOR_FORMAT: TextureFormat = TextureFormat::Rgba8UnormSrgb;
 const DEPTH_FORMAT: TextureFormat = TextureFormat::Depth32Float;
 const SHADER: Handle<Shader> = uuid_handle!("8a6a5b1e-54a9-4d0e-9f5f-3b7f6b3c2d11");
-/// Corners of the triangle around a disc, and of the rectangle around a line.
+/// Corners of the triangle around a disc.
 const DISC_CORNERS: u32 = 3;
+/// Corners of the rectangle around a line.
 const LINE_CORNERS: u32 = 4;
 /// Number of points above which each is drawn once, instead of first its inside and then its edge.
 const CROWD: u32 = 3000;

@@ -52,8 +52,9 @@ const TOGETHER: usize = 64;
 pub struct PointIndex {
     model: Arc<StageModel>,
     emphasis: Arc<Emphasis>,
-    /// Words that can be picked or enclosed, and their coordinates in the scene along each axis.
+    /// Words that can be picked or enclosed.
     pub words: Vec<usize>,
+    /// Coordinates of these words in the scene along each axis.
     along: [Vec<f32>; 3],
     /// Words that have names.
     pub named: Vec<Hit>,
@@ -176,7 +177,7 @@ mod tests {
         let stack = |front: usize| (0..9).map(move |what| at(what, 0.0, ((what as usize + 9 - front) % 9) as f32));
         for front in 0..9 {
             assert_eq!(nearest(Vec2::ZERO, stack(front)), Some(front as u8));
-            // The test also covers the area beside the stack, up to the last point of the screen.
+            // The stack is also picked from beside it, up to the reach of the pointer.
             let edge = 2.0 + REACH;
             assert_eq!(nearest(Vec2::new(0.0, edge - 0.01), stack(front)), Some(front as u8));
             assert_eq!(nearest(Vec2::new(0.0, edge + 0.01), stack(front)), None);

@@ -8,6 +8,7 @@ use attune_ui::ui_state::search::{Emphasis, Hit, Visibility};
 use attune_ui::widgets::glow::Glow;
 use attune_view::explain::path::PathModel;
 use attune_view::explain::walk::{Step, WalkModel};
+use attune_view::view_model::grid::{PatchPicture, PatchPlaces};
 use attune_view::view_model::labels::Side;
 use attune_view::view_model::stage::{StageEnd, StageModel, TokenPoint};
 use bevy::math::{Vec2, Vec3};
@@ -29,6 +30,8 @@ pub struct SceneRef<'a> {
     pub path: Option<&'a PathModel>,
     /// The walk through these tokens, and its current step.
     pub walk: Option<(&'a WalkModel, Step)>,
+    /// The places of the tokens in a picture whose patches they are, and the picture, if it is known.
+    pub patches: Option<(&'a PatchPlaces, Option<&'a PatchPicture>)>,
 }
 
 /// The scene projected into a rectangle of the screen.
@@ -279,7 +282,7 @@ impl<'a> ProjectedScene<'a> {
 
     /// Returns the ends of the lines that names avoid.
     fn segments(&self, walked: f32) -> Vec<[[f32; 3]; 2]> {
-        let SceneRef { model, emphasis, path, walk } = self.scene;
+        let SceneRef { model, emphasis, path, walk, .. } = self.scene;
         let mut lines: Vec<[[f32; 3]; 2]> = Vec::new();
         let path = path.filter(|_| Step::Output.share(walked) > 0.0 && (walk.is_some() || model.is_of_words));
         match path {

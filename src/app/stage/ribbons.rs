@@ -30,8 +30,9 @@ const FROM: Vec2 = vec2(360.0, 120.0);
 /// first ones are shown.
 const CELL: Vec2 = vec2(12.0, 18.0);
 const NARROWEST: f32 = 2.0;
-/// Width of a cell that shows its number, and the greatest number of cells of this width.
+/// Width of a cell that shows its number.
 const NUMBERED: f32 = 42.0;
+/// Greatest number of cells that show their numbers in any step.
 const FEW: usize = 4;
 /// Gap between cells.
 const APART: f32 = 1.0;
@@ -42,8 +43,9 @@ const MARGIN: f32 = 6.0;
 const LETTER: f32 = 108.0;
 /// Width of the sum beside the ribbons.
 const SUM: f32 = 58.0;
-/// Greatest height of bars, and the height of the words below bars.
+/// Greatest height of bars.
 const BARS: f32 = 36.0;
+/// Height of the words below bars.
 const WORDS: f32 = 30.0;
 /// Greatest number of lines that fit into the band.
 const LINES: usize = 4;
@@ -60,7 +62,7 @@ pub struct Ribbons<'a> {
 enum Line<'a> {
     /// A vector, and the weight by which its cells are multiplied.
     Vector { row: &'a NumberRow, letter: String, times: f32, hue: Hue, of: Option<WordAt> },
-    /// Vectors end to end, with a division between two of them.
+    /// Vectors end to end, with a dividing line between each two of them.
     Joined { rows: &'a [NumberRow], letter: String },
     /// Numbers as bars above and below a line, in proportion to the largest; beside them one number, such as their sum.
     Bars { values: Vec<f32>, letter: String, most: f32, sum: Option<f32> },
@@ -350,7 +352,7 @@ impl<'a> Ribbons<'a> {
 
     /// Shows vectors end to end, with as many cells of each as fit.
     fn joined_ui(&self, ui: &Ui, index: usize, area: Rect, rows: &[NumberRow], grown: f32, trail: &mut Trail) {
-        /// Offset of the cells' ids; more than the rows of any card.
+        /// Distance between the cells' ids in successive vectors, which is greater than the number of lines in a band.
         const ROWS: usize = 100;
         let palette = Palette::of(ui.visuals().dark_mode);
         let cell = self.cells(area, rows.iter().map(|row| row.values.len()).sum()).next();
@@ -492,8 +494,8 @@ struct Sliding {
     since: f64,
 }
 
-/// Returns the place of a ribbon that slides to `to`: from its word's place `from`, if the line showed another vector
-/// before.
+/// Returns the current place of a ribbon, which slides from its word's place, `from`, to `to` when the line begins to
+/// show the vector `of`. A ribbon without a word does not slide.
 fn slid(ui: &Ui, line: (usize, usize), of: Option<Entry>, to: Pos2, from: Option<Pos2>) -> Pos2 {
     let (Some(of), Some(from)) = (of, from) else { return to };
     let (id, now) = (Id::new(("ribbon", line)), ui.input(|input| input.time));

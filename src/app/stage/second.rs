@@ -22,12 +22,15 @@ use super::projection::ProjectedScene;
 const DIAMOND: f32 = 2.0;
 /// Radius of a diamond with the area of a disc.
 const DIAMOND_RADIUS: f32 = TOKEN_RADIUS * 1.25;
-/// Kinds of lines, as in the shader.
+/// Kind of a plain line, as in the shader.
 const LINE: f32 = 0.0;
+/// Kind of an arrow, as in the shader.
 const ARROW: f32 = 1.0;
-/// Widths, in points, of the compared moves, of the other moves, and of the line between the ends.
+/// Width of a compared move, in points.
 const STRESSED: f32 = 4.5;
+/// Width of any other move, in points.
 const PLAIN: f32 = 1.4;
+/// Width of the line between the ends of the compared moves, in points.
 const BETWEEN: f32 = 1.6;
 /// Number of strokes of the line between the two ends. Gaps are as long as strokes.
 const DASHES: usize = 12;

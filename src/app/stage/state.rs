@@ -18,6 +18,7 @@ use attune_view::explain::result::{Moment, StageResult};
 use attune_view::explain::walk::{Focus, RouteModel, Step, WalkModel, is_silent};
 use attune_view::panels::step::shown_score;
 use attune_view::view_model::features::Features;
+use attune_view::view_model::grid::PatchPicture;
 use attune_view::view_model::labels::Side;
 use attune_view::view_model::meaning::{NeighboursModel, SensesModel};
 use attune_view::view_model::pieces::{WordArcs, Words};
@@ -40,22 +41,27 @@ pub struct StageState {
     /// The points on their straight way from static to contextual. They differ from `points` only while one of several
     /// layers is shown.
     whole: Option<Arc<StageModel>>,
-    /// The words of the sentence, if some of them have several pieces, and whether each word is drawn as one point.
+    /// The words of the sentence, if some of them have several pieces.
     words: Option<Arc<Words>>,
+    /// Whether each word is drawn as one point.
     is_of_words: bool,
     /// The word in several sentences, while the stage shows it.
     pub senses: Option<Arc<SensesModel>>,
     /// Another file of vectors, while the stage shows it too.
     pub spaces: Option<Arc<TwoSpaces>>,
-    /// The layers of the walk, and the layer that the points show.
+    /// The layers of the walk.
     pub route: Option<Arc<RouteModel>>,
+    /// The layer whose moves the points show; `None` for the whole way from static to contextual.
     pub shown_layer: Option<usize>,
     /// The words over the picture, with the weights between them.
     pub sentence: Option<Arc<SentenceArcs>>,
+    /// The picture whose patches the words are.
+    pub picture: Option<Arc<PatchPicture>>,
     /// The places of the sentence's words on the first chosen axis.
     pub gauge: Option<Arc<GaugeModel>>,
-    /// The walk of the chosen query, and the arrows of its move.
+    /// The walk of the chosen query.
     pub walk: Option<Arc<WalkModel>>,
+    /// The arrows of the query's move.
     pub path: Option<Arc<PathModel>>,
     /// The result in one line, and the place of the walk at which it holds.
     result: Option<(WalkPlace, String)>,
@@ -326,13 +332,14 @@ impl StageState {
         let is_of_pieces = view.highlight.pieces || view.walk.is_walking();
         let words = if is_of_pieces { None } else { models.get::<WordArcs>() };
         self.sentence = words.map(|words| words.0.clone()).or_else(|| models.get::<SentenceArcs>());
+        self.picture = models.get::<PatchPicture>();
         self.show_measure(models, view);
         self.follow_walk(models, view);
         self.score = self.score_of(models, view);
         self.follow_emphasis(models, view);
     }
 
-    /// Shows a measure of how much each word mattered in the place of the weights, if one is chosen and computed.
+    /// Shows a measure of how much each word mattered, instead of the weights, if a measure is chosen and computed.
     fn show_measure(&mut self, models: &LatestModels, view: &ViewState) {
         let Some(measure) = view.selection.measure.filter(|_| !view.walk.is_walking()) else { return };
         let measured = models.get::<WordMeasures>().and_then(|measures| measures.arcs(measure));

@@ -13,9 +13,11 @@ use egui::{
 
 use super::filmstrip::{self, Filmstrip, FollowedWord};
 
-/// Heights of the row with the track, of a row whose stops are named signs, and of the line under a filmstrip.
+/// Height of the row with the track.
 const TRACK_HEIGHT: f32 = 26.0;
+/// Height of a row whose stops are named signs.
 const SIGNS_HEIGHT: f32 = 44.0;
+/// Height of the line under a filmstrip.
 const LINE_HEIGHT: f32 = 18.0;
 /// Room on the left and on the right of the track, for the names of its ends.
 const ENDS: f32 = 92.0;
@@ -135,7 +137,8 @@ pub fn timeline_ui(
     });
 }
 
-/// Shows the name of an end of the move. If the track draws it, at `sign`, this place only gets its click.
+/// Shows the name of an end of the move at `place`. If the track draws the name at `sign`, only makes it clickable
+/// there.
 fn end_ui(ui: &mut Ui, place: Rect, sign: Option<Rect>, words: &str, is_there: bool) -> Response {
     let Some(sign) = sign else {
         let label = |ui: &mut Ui| ui.horizontal_centered(|ui| ui.selectable_label(is_there, words)).inner;
@@ -229,7 +232,7 @@ fn percent_of_way(share: f32) -> String {
     format!("{:.0} %", (share * PERCENT).clamp(1.0, PERCENT - 1.0))
 }
 
-/// Returns the name of a step of the model on the stage; before there is a model, that of any.
+/// Returns the name of a step in the model on the stage, or its usual name before there is a model.
 fn step_name(route: Option<&RouteModel>, step: Step) -> &'static str {
     route.map_or(step.name(), |route| route.name(step))
 }

@@ -125,7 +125,8 @@ impl View {
         let eye = pose.eye();
         let along = |direction: Vec3| direction.extend(-direction.dot(eye));
         let [right, up, depth] = [pose.right(), pose.up(), -pose.backwards()].map(along);
-        // The divisor changes from the target's depth, the same for all points, to each point's own.
+        // With growing perspective, the divisor changes from the target's depth, the same for all points, to each
+        // point's own.
         let constant = (1.0 - perspective) * distance;
         let divisor = depth * perspective + Vec4::W * constant;
         let least = NEAR_SHARE * distance;
@@ -203,7 +204,7 @@ mod tests {
         rig
     }
 
-    /// Returns the projection as the maths library computes it.
+    /// Compares the projection with that of the maths library.
     #[test]
     fn in_3d_it_is_the_usual_perspective() {
         let rig = CameraRig::default();

@@ -10,7 +10,7 @@ use bevy::prelude::*;
 #[derive(Resource, Default, Deref, DerefMut)]
 pub struct LatestModels(pub Models);
 
-/// The handle on the kernel's thread; `None` until a lesson loads, and when a picture is rendered.
+/// The handle to the kernel's thread; `None` until a lesson loads, and when a picture is rendered.
 #[derive(Resource, Default)]
 pub struct Link(pub Option<Worker>);
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use attune_core::lesson::issue::{printable, shown};
 
-/// The time after which a program that still runs counts as having opened the file. A program that fails does so at
+/// The time after which an editor that still runs counts as having opened the file. An editor that fails does so at
 /// once.
 const GRACE: Duration = Duration::from_millis(1500);
 
@@ -43,8 +43,8 @@ fn candidates(variable: impl Fn(&str) -> Option<String>) -> Vec<EditorProgram> {
     chosen.chain(desktop.map(|words| EditorProgram { of: None, words })).collect()
 }
 
-/// Opens the file in an editor, and waits a moment to see whether the program stays. Returns a message for the learner,
-/// or the reason why no editor was found, with the file's path.
+/// Opens the file in an editor, and waits a moment to see whether the program fails. Returns a message for the learner,
+/// or the reason why no editor could be opened, with the file's path.
 pub fn open(file: &Path) -> Result<String, String> {
     open_with(file, &candidates(|name| std::env::var(name).ok()))
 }

@@ -1,8 +1,9 @@
-//! Exports beside the window, with the stage's pictures in them; and what else is done with a file that takes as long.
+//! Exports on a thread beside the window, with the stage's pictures in them, and other work with files that takes as
+//! long.
 //!
 //! The pictures of an export are drawn by an app of their own. Bevy without `multi_threaded` keeps its tasks with the
-//! thread that an app runs on, and each app has its own device, so that it does not matter whether the window's runs at
-//! the same time: `tests/window/exporting.rs` tests it.
+//! thread that an app runs on, and each app has its own device, so the window's app may run at the same time;
+//! `tests/window/exporting.rs` tests this.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,8 +26,9 @@ use crate::app::picture::{PictureOptions, Renderer, render};
 /// The size of a stage's picture in a page.
 const STAGE_SIZE: (u32, u32) = (736, 414);
 
-/// The pixels per point: for sharp text on high-density screens; for slides in print; and for a live page, whose own
-/// stage is sharp, in print. Pictures take most of the time and half of the bytes of a site.
+/// The pixels per point of a stage's picture, for sharp text on high-density screens. Slides have fewer, and so have
+/// live pages, whose own stage is sharp and whose picture is for print: pictures take most of the time and half of the
+/// bytes of a site.
 const SHARP: f32 = 2.0;
 const ON_SLIDES: f32 = 1.5;
 const ON_PAPER: f32 = 1.0;
@@ -38,7 +40,7 @@ pub struct Drawn {
     pub fault: Option<AppFault>,
 }
 
-/// Returns the number of stage cells to draw, which is 0 for a format that is no page.
+/// Returns the number of stage cells to draw, which is 0 for a format that is not a page.
 pub fn count(snapshot: &Snapshot, format: Format) -> usize {
     if format.is_page() { Page::stages(snapshot).count() } else { 0 }
 }

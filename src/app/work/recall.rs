@@ -1,5 +1,5 @@
-//! The questions from earlier lessons at the beginning of a lesson: chosen on another thread when the lesson opens,
-//! asked of a kernel of their own, and their answers saved with the progress in the course.
+//! The questions from earlier lessons at the beginning of a lesson: chosen on another thread when the lesson opens, run
+//! by a kernel of their own, and their answers saved with the progress in the course.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub struct Recall {
     asked: Option<AskedQuestions>,
 }
 
-/// The questions that were chosen, with the kernel that is asked.
+/// The questions that were chosen, with the kernel that runs them.
 struct AskedQuestions {
     /// The file of the questions.
     file: PathBuf,
@@ -43,7 +43,8 @@ struct AskedQuestions {
 }
 
 impl Recall {
-    /// Chooses questions for the beginning of a lesson, on another thread, because the files of the course are read.
+    /// Chooses questions for the beginning of a lesson. This is done on another thread, because the files of the course
+    /// have to be read.
     pub fn begin(lesson: &Path, home: Option<&Home>, waker: &Waker) -> Self {
         let (lesson, home, own) = (lesson.to_owned(), home.cloned(), waker.clone());
         let job = Job::run(0, waker.hook(), move |_| choose(&lesson, home.as_ref(), &own).ok_or_else(String::new));
@@ -76,14 +77,15 @@ fn choose(lesson: &Path, home: Option<&Home>, waker: &Waker) -> Option<AskedQues
     Some(AskedQuestions { file, questions, now, worker, shown: None, saved: Course::default() })
 }
 
-/// Reads the questions of a folder as they stand with the learner.
+/// Reads the questions of a folder, and schedules them by the learner's progress. Also returns the lesson that contains
+/// them. Returns `None` if there are none or they cannot be read.
 pub fn review(files: &[CourseFile], course: &Course, now: SystemTime) -> Option<(Review, Lesson)> {
     let path = file_of(files)?;
     let lesson = load::read(path).ok()?;
     Some((Review::of(&lesson, path, files, course, seconds(now)), lesson))
 }
 
-/// Asks the questions that were chosen, shows their current state, and saves the answers.
+/// Takes over the questions once they are chosen, shows their current state, and saves the answers.
 pub fn follow(mut recall: ResMut<Recall>, mut models: ResMut<LatestModels>, profile: Option<ResMut<Profile>>) {
     if let Some(chosen) = recall.choosing.as_mut().and_then(Job::poll) {
         *recall = Recall { choosing: None, asked: chosen.ok() };

@@ -32,7 +32,8 @@ pub struct SessionState {
 }
 
 impl Stored for SessionState {
-    /// In version 3 the work is a list of commands; older programs would read such a file as empty.
+    /// The version of the saved form. Since version 3 the work is a list of commands; older programs would read such a
+    /// file as empty.
     const VERSION: u32 = 3;
 
     fn from_older(version: u32, json: &str) -> Option<Self> {
@@ -41,7 +42,7 @@ impl Stored for SessionState {
     }
 }
 
-/// The longest wait for the kernel where work would be lost otherwise.
+/// The longest wait for the kernel, in cases where work would otherwise be lost.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The labels of checkpoints.
@@ -83,7 +84,7 @@ pub struct Session {
 
 /// The work on one lesson.
 struct OpenWork {
-    /// The lesson as the kernel has it. Snapshots of another one are not saved.
+    /// The lesson as the kernel has it. Snapshots of another lesson are not saved.
     lesson: Arc<Lesson>,
     saver: Mutex<Saver<SessionState>>,
     /// Whether the learner chose to continue without saving.
@@ -202,7 +203,7 @@ impl Session {
         loaded.value
     }
 
-    /// Returns whether the snapshot is of the work, and not of a presentation.
+    /// Returns whether the snapshot is of this work, and not of a presentation or of an earlier kernel.
     fn is_of(&self, snapshot: &Snapshot) -> bool {
         self.work.as_ref().is_some_and(|work| Arc::ptr_eq(&work.lesson, &snapshot.lesson))
     }
@@ -264,7 +265,7 @@ impl Session {
         let Some(work) = self.work.take() else { return };
         // Whether the work was changed here while another window owned it.
         let is_changed = work.is_changed;
-        // A separate lesson value, by which snapshots of the new kernel are told from those of the old one.
+        // A separate copy of the lesson distinguishes snapshots of the new kernel from those of the old one.
         let lesson = Arc::new(Lesson::clone(&work.lesson));
         drop(work);
         let mut opened = take_over::<SessionState>(home, &self.key(&lesson));
@@ -311,7 +312,8 @@ impl Session {
         }
     }
 
-    /// Replaces the state after keeping the current one as a checkpoint, which is returned. Does nothing if that fails.
+    /// Replaces the state after keeping the current one as a checkpoint, which is returned. If that fails, nothing is
+    /// replaced and a report says why.
     fn replace(&mut self, state: SessionState, label: &str, shown: &ShownState) -> Option<Checkpoint> {
         let (Some(work), Some(worker), Some(now)) = (&mut self.work, &shown.link.0, shown.snapshot) else {
             self.model.report.push("Nothing was changed, because the current state is not saved.".to_owned());
@@ -328,7 +330,7 @@ impl Session {
                 return None;
             }
         };
-        // A separate lesson value, by which snapshots of the new kernel are told from those of the old one.
+        // A separate copy of the lesson distinguishes snapshots of the new kernel from those of the old one.
         let lesson = Arc::new(Lesson::clone(&work.lesson));
         (work.lesson, work.last, work.report) = (lesson.clone(), None, Arc::from([]));
         work.saver().put(Arc::new(state.clone()));
@@ -337,8 +339,8 @@ impl Session {
         Some(checkpoint)
     }
 
-    /// Passes changes of the work and of the view to the saver. A view that differs only while the points glide is no
-    /// change.
+    /// Passes changes of the work and of the view to the saver. While the points glide, a change of the view alone is
+    /// not saved.
     fn put(&mut self, snapshot: &Arc<Snapshot>, view: &SavedView, is_gliding: bool) {
         if !self.is_of(snapshot) {
             return;

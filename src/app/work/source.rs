@@ -38,7 +38,8 @@ pub struct ReadLesson {
 #[derive(Resource)]
 pub struct LessonSource {
     news: Mutex<Receiver<SourceNews>>,
-    /// News that arrived before the source existed.
+    /// The news that is handled before any other: what arrived before the source existed, or a lesson that waits until
+    /// the first rows of its vectors have been shown.
     early: Mutex<Option<SourceNews>>,
     waker: Waker,
     /// A token whose drop ends the watch.
@@ -105,8 +106,8 @@ impl LessonSource {
 /// The interval between two checks of whether a file of vectors is being read.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Waits for the lesson as it is first read. Returns an error without issues if it comes later, because a large file of
-/// vectors is being read.
+/// Waits until the lesson has been read for the first time. If this takes long because a large file of vectors is being
+/// read, returns an error without issues, and any other news that arrived meanwhile.
 fn first(news: &Receiver<SourceNews>) -> (Option<SourceNews>, Result<ReadLesson, Issues>) {
     loop {
         match news.recv_timeout(LOOK) {
@@ -158,7 +159,8 @@ fn watch(mut file: WatchedFile, seed: Option<u64>, source: &Weak<()>, news: &Sen
     }
 }
 
-/// Opens a lesson that was saved. If it has issues, they are shown and the last good version stays open.
+/// Handles the news of the source, and opens a lesson that was read. If it has issues, they are shown and the last good
+/// version stays open.
 pub fn reload(
     source: Option<Res<LessonSource>>,
     mut link: ResMut<Link>,

@@ -1,4 +1,4 @@
-//! How a thread beside the window wakes it.
+//! The waking of the window by other threads.
 
 use std::sync::{Arc, OnceLock};
 

@@ -8,8 +8,9 @@
 //! | [`panel_reveal`] | panels that appear when the learner reaches a cell |
 //! | [`tabs`] | each panel in its tab |
 //! | [`stage_side`] | the stage in the dock, and its camera as panels use it |
-//! | [`windows`] | windows above it: the provenance of a number, the glossary |
+//! | [`windows`] | windows above the panels: the provenance of a number, the glossary |
 //! | [`notices`] | messages about the lesson's file and the saving of the work |
+//! | [`recorded`] | the strip about a recording |
 
 pub mod notices;
 pub mod open_panels;
@@ -137,7 +138,7 @@ impl Workspace {
         self.open_panels.layout()
     }
 
-    /// Shows a note over the lower edge of the window.
+    /// Shows `words` in a note for a while.
     pub fn say(&mut self, words: &str) {
         self.notice.say(words);
     }
@@ -165,7 +166,8 @@ impl Workspace {
         self.reveal.reach(&mut self.open_panels, lesson, reached);
     }
 
-    /// Sets the panels of a picture: as at the start of a lesson, or when the learner has reached a cell.
+    /// Sets the panels of a picture: those that are open at the start of a lesson or, with `cell`, when the learner has
+    /// reached that cell.
     pub fn freeze_layout(&mut self, lesson: &Arc<Lesson>, cell: Option<&str>) {
         self.reveal.freeze(&mut self.open_panels, lesson, cell);
     }
@@ -181,7 +183,7 @@ impl Workspace {
         }
         self.open_panels.revealed = match &saved.revealed {
             Some(revealed) => named(revealed),
-            // In a layout from before panels could be closed, all of its panels count as having appeared.
+            // A layout from before panels could be closed has no list of them, so all panels count as having appeared.
             None if saved.layout.is_some() => PanelName::ALL.into_iter().collect(),
             None => named(&[]),
         };
@@ -326,7 +328,7 @@ fn dock_style(ui: &Ui, palette: &Palette) -> Style {
     style.separator.color_hovered = palette.accent;
     style.separator.color_dragged = palette.accent;
     style.tab_bar.bg_fill = palette.surface;
-    // The ids of two scroll bars would be equal if a panel is in a window of its own.
+    // The ids of two scroll bars would be equal if a panel were in a window of its own.
     style.tab_bar.show_scroll_bar_on_overflow = false;
     style.tab_bar.height = size::TAB_HEIGHT;
     style.tab_bar.hline_color = palette.line;

@@ -31,7 +31,7 @@ fn note_at<R>(ctx: &Context, place: NotePlace, content: impl FnOnce(&mut Ui) -> 
     popup::note_ui(ctx, Id::new(("note", place as usize)), lift, content)
 }
 
-/// Shows a note with a button that hides it, for as long as it takes to read. Returns false when it has ended.
+/// Shows a note, with a button that hides it, for the time `shown`. Returns false when it has ended.
 pub fn passing_ui(
     ctx: &Context,
     place: NotePlace,
@@ -50,7 +50,7 @@ pub fn passing_ui(
     !is_dismissed
 }
 
-/// The notice that the last command failed or that a link leads nowhere.
+/// The notice that is shown, such as that the last command failed or that a link leads nowhere.
 #[derive(Default)]
 pub struct NoticeUiState {
     /// The kernel's latest notice.
@@ -169,7 +169,7 @@ pub enum ExportModel {
     None,
     /// The reading of a shared file.
     Opening,
-    /// An export in progress, with the number of pictures that are drawn, and of all.
+    /// An export in progress, with the number of pictures that are drawn so far and that of all pictures.
     Writing { done: usize, of: usize },
     /// A file that was written; the text names it.
     Written(String),
@@ -179,8 +179,7 @@ pub enum ExportModel {
     Said(Result<String, String>),
 }
 
-/// Shows the note, and returns true when it was dismissed. It covers the lower edge, so that nothing moves when it
-/// appears.
+/// Shows the note about an export, and returns true when it was dismissed.
 pub fn exported_ui(ctx: &Context, model: &ExportModel) -> bool {
     let palette = Palette::of(ctx.theme() == egui::Theme::Dark);
     let (words, ink, is_over) = match model {
@@ -221,7 +220,7 @@ pub enum SavingStatus {
 }
 
 impl SavingStatus {
-    /// Returns whether the work is not saved as the learner may expect.
+    /// Returns whether the learner must see the status even if there is little room, because work is not being saved.
     pub fn is_to_be_known(&self) -> bool {
         matches!(self, Self::ReadOnly(_) | Self::NotSaved(_))
     }

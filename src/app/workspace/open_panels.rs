@@ -37,8 +37,8 @@ pub struct OpenPanels {
     drag: DragGuard,
 }
 
-/// The state by which the drag of a tab is ended when the window moves tabs meanwhile. The dock identifies the dragged
-/// tab only by its place, and would panic if no tab is left there.
+/// The state that is needed to end the drag of a tab if the window moves tabs during it. The dock identifies the
+/// dragged tab only by its place, and would panic if no tab is left there.
 struct DragGuard {
     /// The tabs and their places as last drawn, while one is dragged.
     drawn: Option<Vec<(TabPath, PanelId)>>,
@@ -210,7 +210,7 @@ impl OpenPanels {
         self.unseen.retain(|title| !fronts.iter().any(|front| front.title() == *title));
     }
 
-    /// Advances a column that slides in by `seconds`. Returns true while it moves.
+    /// Advances the sliding of a new column by `seconds`. Returns true while it moves.
     pub fn advance(&mut self, seconds: f32) -> bool {
         let Some(slid) = self.slide else { return false };
         let slid = (slid + seconds / motion::COLUMN).min(1.0);
@@ -303,7 +303,7 @@ impl OpenPanels {
         }
     }
 
-    /// Adds a panel behind the others of the first place, until all panels are arranged anew.
+    /// Adds a panel behind the others of the first place.
     fn push_behind(&mut self, panel: PanelId) {
         let first = self.dock.iter_leaves_mut().next();
         match first {
@@ -312,7 +312,8 @@ impl OpenPanels {
         }
     }
 
-    /// Adds a panel to the others of its region, where the learner put them, or in a new column beside the stage.
+    /// Adds a panel to the others of its region, or else to any other panels, where the learner put them. If there are
+    /// none, it gets a new column beside the stage.
     fn insert(&mut self, panel: PanelId) {
         let region = |of: PanelId| self.known.iter().find(|(known, _)| *known == of).map(|(_, region)| *region);
         let own = region(panel);

@@ -15,7 +15,7 @@ use crate::app::panels::{PanelId, PanelName};
 use crate::app::theme::Palette;
 use crate::app::widgets::popup::Showing;
 
-/// The panels that the lesson has opened so far.
+/// The state of opening panels as the learner reaches the cells that use them.
 #[derive(Default)]
 pub struct PanelReveal {
     /// The lesson whose initial panels were opened.
@@ -71,7 +71,8 @@ impl PanelReveal {
         }
     }
 
-    /// Sets the workspace of a picture: as at the start of a lesson, or when the learner has reached a cell.
+    /// Sets the panels of a picture: those that are open at the start of a lesson or, with `cell`, when the learner has
+    /// reached that cell.
     pub fn freeze(&mut self, panels: &mut OpenPanels, lesson: &Arc<Lesson>, cell: Option<&str>) {
         self.begin(panels, lesson);
         if let Some(cell) = cell {

@@ -1,4 +1,4 @@
-//! The line of a recording over the panels: what its check found, and which of its tokens are shown.
+//! The strip about a recording, above the panels: what its check found, and which of its tokens are shown.
 
 use attune_view::view_model::recorded::{RecordingModel, Stretch};
 use egui::containers::menu::MenuButton;

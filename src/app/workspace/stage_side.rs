@@ -1,5 +1,5 @@
-//! The stage in the dock: the picture fills it, with the sentence, the gauge, the bar and the time line above the
-//! picture; and its camera as panels use it.
+//! The stage in the dock, with its camera as panels use it. The picture fills the stage; the sentence, the gauge, the
+//! bar and the time line are drawn over the picture.
 
 use attune_view::explain::walk::WalkModel;
 use attune_view::view_model::sentence_arcs::SentenceArcs;
@@ -54,7 +54,7 @@ pub enum StageParts {
     Picture,
     /// The picture with the gauge, the second sentence and the result; the sentence itself is shown elsewhere.
     Gauge,
-    /// The picture with all parts above it, such as the sentence, the gauge, the bar and the time line.
+    /// The picture with all parts over it, such as the sentence, the gauge, the bar and the time line.
     All,
 }
 
@@ -69,8 +69,8 @@ pub struct StageSide<'a> {
 }
 
 impl<'a> StageSide<'a> {
-    /// Returns the stage beside these panels, complete or only the picture. The sentence's arcs wait for a panel about
-    /// attention.
+    /// Returns the stage beside these panels; for a figure, only its picture. Until a panel about attention is open,
+    /// arcs are shown only for a hovered word.
     pub fn of(ui: &Ui, scene: &'a StageState, tab: &'a mut StageTab, panels: &OpenPanels, view: &ViewState) -> Self {
         let parts = if view.figure.is_on { StageParts::Picture } else { StageParts::All };
         let is_open = has_come_to_attention(panels);
@@ -140,12 +140,12 @@ impl<'a> StageSide<'a> {
     /// Returns the sentence with the additions for the current step of the walk; `None` if the stage is too small for
     /// it.
     fn strip_of(&self, ui: &Ui, sentence: &'a SentenceArcs, area: egui::Vec2, view: &PanelView) -> Option<Strip<'a>> {
-        let strip = Strip::of(ui, sentence, area, self.strip)?;
+        let strip = Strip::of(ui, sentence, area, self.strip)?.with_picture(self.scene.picture.as_deref());
         Some(strip.at_step(view.walk.step(), self.steps(view.walk)))
     }
 }
 
-/// The parts above the picture, each with its place.
+/// The parts over the picture, each with its place.
 #[derive(Default)]
 struct Over<'a> {
     sentence: Option<(Strip<'a>, Rect)>,
@@ -233,7 +233,7 @@ impl<'a> Over<'a> {
         }
     }
 
-    /// Draws all parts above the picture.
+    /// Draws all parts over the picture.
     fn ui(&self, ui: &mut Ui, side: &mut StageSide, view: &mut PanelView) {
         let StageSide { scene, tab, .. } = side;
         let model = scene.points.as_ref();
@@ -301,8 +301,8 @@ impl<'a> Over<'a> {
     }
 }
 
-/// Draws a veil in the stage's colour from an edge of the picture to the end of a part above it, so that its text can
-/// be read over points and lines.
+/// Draws a veil in the stage's colour from an edge of the picture to the end of a part over it, so that the part's text
+/// can be read over points and lines.
 fn veil(ui: &Ui, from: Rect, is_at_top: bool) {
     /// The opacity of the veil.
     const HIDES: f32 = 0.94;
@@ -332,7 +332,8 @@ const RESULT_FROM: f32 = 240.0;
 /// The line height of the result, relative to the font size.
 const RESULT_LEADING: f32 = 1.5;
 
-/// Returns the size of the letters of a result, which is read from the same distance as the picture.
+/// Returns the font size of a result. It grows with the stage, because the result is read from the same distance as the
+/// picture.
 fn result_size(stage_height: f32) -> f32 {
     const SHARE: f32 = 0.034;
     (stage_height * SHARE).clamp(size::READING, size::TITLE)
@@ -353,7 +354,7 @@ fn result_ui(ui: &mut Ui, result: &str) {
     ui.scope_builder(UiBuilder::new().max_rect(inner), |ui| ui.horizontal_centered(|ui| ui.add(label)));
 }
 
-/// Shows the picture and the parts above it.
+/// Shows the picture and the parts over it.
 fn stage_ui(ui: &mut Ui, side: &mut StageSide, view: &mut PanelView) {
     let area = ui.available_rect_before_wrap();
     if view.walk.is_playing() && ui.rect_contains_pointer(area) && ui.input(|input| input.pointer.any_pressed()) {
@@ -390,5 +391,7 @@ fn scene_ref<'a>(scene: &'a StageState, at: &Walk) -> Option<projection::SceneRe
     let walk = scene.walked(at).map(|walked| walked.walk);
     let walk = walk.filter(|walk| walk.fits(model.tokens.iter().map(TokenPoint::label)));
     let walk = walk.map(|walk| (walk, at.step()));
-    Some(projection::SceneRef { model, emphasis: &scene.emphasis, path: scene.path.as_deref(), walk })
+    let patches = scene.sentence.as_deref().and_then(|sentence| sentence.patches.as_ref());
+    let patches = patches.map(|places| (places, scene.picture.as_deref()));
+    Some(projection::SceneRef { model, emphasis: &scene.emphasis, path: scene.path.as_deref(), walk, patches })
 }

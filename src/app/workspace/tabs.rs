@@ -19,7 +19,7 @@ use crate::app::panels::{PanelContext, PanelId, PanelName, Registered, ids, show
 use crate::app::theme::{Palette, size};
 use crate::app::widgets::controls::waiting_ui;
 
-/// The space between a tab's name, its edges and the cross, as in egui_dock.
+/// The width of a tab in addition to its name and its cross, as in egui_dock.
 const TAB_PADDING: f32 = 16.0;
 const CROSS: f32 = 24.0;
 /// The width of the button that lists the stashed tabs, in points.
@@ -124,8 +124,8 @@ impl TabViewer for Tabs<'_> {
     }
 }
 
-/// Stashes a tab of a row that is too narrow, or returns a stashed one for which there is room again. Returns true if a
-/// tab was moved; one call moves at most one.
+/// Stashes a tab of a row that is too narrow, or puts a stashed one back for which there is room again. Returns true if
+/// a tab was moved; one call moves at most one.
 pub fn fit_tabs(ui: &Ui, places: &mut OpenPanels) -> bool {
     for row in TabRow::all(ui, places) {
         let room = row.rect.width();

@@ -27,7 +27,7 @@ pub struct TopBarUiState {
     sentence: SentenceFieldState,
     /// The state of saving.
     pub(super) saving: SavingStatus,
-    /// Whether the Lab menu must be opened or closed.
+    /// Whether the key of the Lab menu was pressed, so that the menu must be toggled.
     pub toggles_lab: bool,
 }
 
@@ -40,8 +40,8 @@ pub fn top_bar_ui(
     theme: ThemeChoice,
     requests: &mut Requests,
 ) {
-    /// The least width left of the undo button at which the status "saved" is shown; with less, the sentence gets the
-    /// room.
+    /// The least width to the left of the undo button at which the status of saving is always shown. With less, it is
+    /// shown only if work is not being saved, and the sentence gets the room.
     const WITH_STATUS: f32 = 700.0;
     // Laid out from the right, so that the buttons keep their places and the rest shares the remaining width.
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -69,7 +69,7 @@ pub fn top_bar_ui(
     });
 }
 
-/// Shows the field of the sentence on the stage, and whether there is a second sentence.
+/// Shows the field of the sentence on the stage, and the switch that adds or removes a second sentence.
 fn sentence_ui(ui: &mut Ui, model: &SentencesModel, state: &mut TopBarUiState, requests: &mut Requests) {
     const WIDTH: f32 = 460.0;
     /// The width of the field in addition to its text.
@@ -116,7 +116,7 @@ fn history_ui(ui: &mut Ui, history: &HistorySnapshot) -> Option<WindowAction> {
     asked
 }
 
-/// Shows the buttons for theme and zoom.
+/// Shows the buttons for the list of keys, the theme and the zoom.
 pub fn view_ui(ui: &mut Ui, theme: ThemeChoice) -> Option<WindowAction> {
     let sign = match theme {
         ThemeChoice::System => "◐",
@@ -185,7 +185,7 @@ pub fn menu_ui(ui: &mut Ui) -> Option<Action> {
     chosen
 }
 
-/// Draws the submenus of the formats that the notebook, and the words that were found, are exported as.
+/// Draws the two submenus of export formats, one for the notebook and one for the words that were found.
 fn exports_ui(ui: &mut Ui, entry: &mut dyn FnMut(&mut Ui, &str, String, &str, Action)) {
     // The arrow is a character that the app's fonts have.
     let submenu = |words: &str| SubMenuButton::from_button(Button::new(words).right_text("▸"));
@@ -205,8 +205,8 @@ fn exports_ui(ui: &mut Ui, entry: &mut dyn FnMut(&mut Ui, &str, String, &str, Ac
     });
 }
 
-/// Shows the Lab menu, which opens and closes every panel. `panels` are all panels, each and whether it is open;
-/// `toggles` opens or closes the menu by its key.
+/// Shows the Lab menu, which opens and closes every panel. `panels` has all panels, each with a flag that says whether
+/// it is open; `toggles` opens or closes the menu by its key.
 fn lab_ui(ui: &mut Ui, panels: &[(PanelId, bool)], toggles: bool) -> Option<Action> {
     const WIDTH: f32 = 190.0;
     let row = WindowAction::Lab.row();

@@ -34,7 +34,7 @@ pub struct GlossaryUiState {
     asked: Option<usize>,
     /// The number of frames for which the entry is still scrolled into view.
     follow: usize,
-    /// The heights of entries that were laid out, for those out of view.
+    /// The heights of entries that were laid out. They are needed to place the entries that are out of view.
     heights: HashMap<usize, f32>,
 }
 
@@ -173,8 +173,8 @@ struct OpenedCard {
     depth: usize,
     entry: Option<Entry>,
     time: f64,
-    /// The position of a card that opens: beside a click outside of it. A card that is followed from within stays in
-    /// place.
+    /// The position of the pointer, beside which a card that opens is placed. `None` if the card stays in place,
+    /// because a number within it was followed.
     to_place: Option<Pos2>,
 }
 

@@ -183,8 +183,8 @@ pub enum TrainingCommand {
     /// Trains this many steps from the latest one and pauses, but otherwise acts like [`TrainingCommand::Play`].
     Step(usize),
     /// Trains up to this step, or to the lesson's last, past every stop rule, and pauses; it starts from the latest
-    /// step, as [`TrainingCommand::Play`] does. If that step has been reached, training still continues from the
-    /// weights in use.
+    /// step, as [`TrainingCommand::Play`] does. If that step has been reached already, nothing is trained, but edited
+    /// weights become those from which training continues.
     TrainTo(Option<usize>),
     /// Resets the model to its initialisation, at step 0.
     Reset,
@@ -217,7 +217,8 @@ pub enum WeightCommand {
         #[serde(with = "json::number")]
         value: f32,
     },
-    /// Applies a brush to entries of a tensor. A whole stroke undoes as one change.
+    /// Applies a brush to entries of a tensor. The commands of one stroke, which is one drag of the brush, undo as one
+    /// change.
     Paint {
         tensor: TensorId,
         /// Row and column of each entry.

@@ -87,8 +87,8 @@ pub enum Undoable {
 }
 
 impl Undoable {
-    /// Returns the size of the large parts, in bytes, as if nothing were shared. The small parts are bounded by the
-    /// number of states.
+    /// Returns the size of the large parts, in bytes. Parts that are shared with other states are counted too. The
+    /// small parts are not; they are bounded by the number of states.
     pub fn bytes(&self) -> usize {
         match self {
             Self::Model(part) => part.bytes(),
@@ -240,7 +240,7 @@ mod tests {
         history
     }
 
-    /// Returns how many times undo is possible from a state.
+    /// Undoes until there is nothing left to undo, and returns the states that this restored, one after the other.
     fn undone(history: &mut History<char>, present: char) -> String {
         let mut present = present;
         std::iter::from_fn(|| step(history, &mut present, true).then_some(present)).collect()
@@ -266,7 +266,8 @@ mod tests {
     fn moves_of_one_stroke_are_one_change() {
         let mut history = History::new(8, 100);
         let (heat, rate) = (Some(&Stroke::Temperature), Some(&Stroke::LearningRate));
-        // Each is a separate change, because another control or command came between.
+        // The first two are one change. Each of the others is a separate one, because another control or command came
+        // between.
         for (before, stroke, something_else) in
             [('a', heat, false), ('b', heat, false), ('c', rate, false), ('d', rate, true), ('e', None, false)]
         {

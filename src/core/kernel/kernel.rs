@@ -34,8 +34,9 @@ use crate::kernel::tour::Tour;
 use crate::lesson::cells::{Bind, CellKind};
 use crate::lesson::schema::Lesson;
 
-/// A running lesson, without a thread or a clock. The same commands and advances in the same order lead to the same
-/// snapshots, bit for bit, except for the durations of runs if a clock is given.
+/// A running lesson, which works only when it is advanced. The same commands and advances in the same order lead to the
+/// same snapshots, bit for bit, except for the durations of runs if a clock is given, and for the progress of questions
+/// that are answered on other threads.
 pub struct Kernel {
     lesson: Arc<Lesson>,
     revision: u64,
@@ -444,8 +445,9 @@ impl Kernel {
         let Phase::Ready(Ready { model, task: Task::Nothing, .. }) = &self.phase else {
             return Err("wait until the model is ready".to_owned());
         };
+        let evidence = model.evidence()?;
         self.has_changed = matches!(command, TextsCommand::Stop | TextsCommand::Forget);
-        self.texts.apply(command, model.evidence()?)
+        self.texts.apply(command, evidence)
     }
 
     fn apply_to_model(&mut self, command: Command, stroke: Option<Stroke>) -> Result<(), String> {

@@ -2,15 +2,15 @@
 //!
 //! | folder or file | job |
 //! |---|---|
-//! | [`command`], [`snapshot`] | all that can be asked, all that can be seen |
+//! | [`command`], [`snapshot`] | the changes that can be requested, and the state that can be seen |
 //! | [`kernel`] | the [`Kernel`]: applies commands, advances the work, takes snapshots |
-//! | [`phase`] | what there is of a lesson while it is opened, brought back or trained again |
+//! | [`phase`] | the state of a lesson while it is opened, restored or trained again |
 //! | [`history`] | undo and redo, and which changes are one |
-//! | [`worker`] | the kernel on a thread of its own, at a pace |
+//! | [`worker`] | the kernel on a thread of its own, and the pace of training |
 //! | [`evidence`] | questions to a model: maps of patches, the split of a score, which word mattered, heads over texts |
-//! | [`check`] | a lesson's claims measured, its cells rehearsed, learners' answers graded |
-//! | [`saved_work`] | the commands that lead to what is saved, and the way back to it |
-//! | [`tour`] | a model measured, and cells written from it |
+//! | [`check`] | the measuring of claims, the rehearsal of cells, the grading of learners' answers |
+//! | [`saved_work`] | saved work as the commands that lead to it, and how it is restored |
+//! | [`tour`] | the tour of a model: measurements, and cells that describe them |
 //! | [`model`] | a lesson's model with its training and its passes, its commands, and retraining |
 //! | [`notebook`] | the learner's copy of the cells, and their runs |
 //! | [`static_embedding`] | the static vectors, and the axes of the picture |

@@ -79,7 +79,7 @@ pub enum Example {
     Words(Vec<usize>),
     /// A sentence whose label is to be predicted.
     Labelled { words: Vec<usize>, label: usize },
-    /// A source, from which the target is to be written.
+    /// A source, and the target that is to be written from it.
     Pair { source: Vec<usize>, target: Vec<usize> },
 }
 

@@ -35,7 +35,7 @@ pub enum Phase {
         goal: Goal,
     },
     Ready(Ready),
-    /// Failure of a lesson that has nothing to train on. The reason is in every snapshot.
+    /// Failure of a lesson for which no model can be made. The reason is in every snapshot.
     Failed {
         progress: Progress,
         fault: LessonFault,
@@ -60,15 +60,15 @@ pub struct Ready {
     pub task: Task,
 }
 
-/// Work that precedes all other work.
+/// Work that is done before any other work, such as training.
 #[derive(Default)]
 pub enum Task {
     #[default]
     Nothing,
     /// Restoration of the model to its saved state.
     Resuming { saved: Arc<Saved>, way: Box<Resuming> },
-    /// Training of the lesson from scratch, while the present model stays. A retraining of the same settings as the
-    /// previous one belongs to the same stroke.
+    /// Training of the lesson from scratch, while the present model stays. With the same `stroke`, successive
+    /// retrainings are undone as one change.
     Retraining { work: Box<Retraining>, stroke: Option<Stroke> },
 }
 
@@ -150,7 +150,7 @@ impl Ready {
                     way.pause();
                     return Ok(false);
                 }
-                // A reset ends the restoration, so it need not wait for it.
+                // A reset ends the restoration, so the command need not wait.
                 Command::Training(TrainingCommand::Reset) => {}
                 command if command.concerns_training() => {
                     return Err("wait until training is back where you left it".to_owned());
@@ -207,7 +207,7 @@ impl Ready {
         is_under_way
     }
 
-    /// Replaces the model by a newly trained one. Returns the old model, with clauses for the learner about what is
+    /// Replaces the model with a newly trained one. Returns the old model, with clauses for the learner about what is
     /// lost. If the retraining `continues` the previous one, the model that is shown for comparison stays the one from
     /// before the first of the two.
     pub fn replace_model(&mut self, mut new: LessonModel, continues: bool) -> (LessonModel, Vec<String>) {

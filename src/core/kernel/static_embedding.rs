@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::alignment::turn_between;
+use attune_engine::numerics::model::cost::forward_multiplications;
 use attune_engine::numerics::model::{Architecture, AttentionModel, Tower};
 use attune_engine::numerics::params::{Parameters, TensorName};
 use attune_engine::numerics::projection::LensProjection;
@@ -27,7 +28,7 @@ use crate::kernel::sentence_pass::axes::Layers;
 use crate::kernel::sentence_pass::meaning;
 use crate::kernel::sentence_pass::recorded::RecordedVectors;
 use crate::kernel::sentence_pass::sentence::{Sentence, SentenceFrame};
-use crate::kernel::targets::Targets;
+use crate::kernel::targets::{Targets, words_max};
 use crate::kernel::training::Training;
 use crate::kernel::training::cache::StepCache;
 use crate::kernel::training::trainer::Trainer;
@@ -40,7 +41,7 @@ use crate::lesson::corpus;
 use crate::lesson::places::FieldPath;
 use crate::lesson::schema::{Lesson, StaticEmbedding};
 
-/// Number of multiplications of one [`SpaceTrainer::advance`].
+/// Number of multiplications in one call of [`SpaceTrainer::advance`].
 const MULTIPLICATIONS_AT_ONCE: f64 = 4e6;
 
 /// The reason why a valid lesson has nothing to show.
@@ -60,8 +61,7 @@ pub struct SpaceTrainer {
     corpus: Vec<Vec<usize>>,
     examples: Arc<[Example]>,
     source: Source,
-    /// The lesson's own training of a model that trains the embedding table, if it does; the final table is needed for
-    /// the axes.
+    /// The lesson's own training, if its model trains the embedding table; the final table is needed for the axes.
     table: Option<Box<(Training, StepCache)>>,
 }
 
@@ -170,7 +170,7 @@ impl SpaceTrainer {
         is_begun
     }
 
-    /// Does the next piece of work on the vectors, before any model.
+    /// Trains or reads the vectors for a few milliseconds, and returns true once they are complete.
     fn advance_source(&mut self) -> bool {
         match &mut self.source {
             Source::Training { word2vec, sentences_at_once, diverged, .. } => {
@@ -194,7 +194,8 @@ impl SpaceTrainer {
     /// returns the first sentence if the axes were measured in it, with the target that the model wrote.
     ///
     /// # Errors
-    /// If a vector is not finite, or if none was trained.
+    /// If a vector is not finite, if no vector was trained, if the model cannot be read, or if an axis has no
+    /// direction.
     pub fn finish(&self, lesson: &Lesson) -> Result<(StaticSpace, Option<Sentence>), LessonFault> {
         let vectors = match &self.source {
             Source::Training { word2vec, .. } => {
@@ -307,13 +308,23 @@ pub fn own_spread(
     spread_at_opening(lesson, space, pretrained, raw).spread
 }
 
-/// What is measured when a lesson opens.
+/// The measurements that are made when a lesson opens.
 struct Opening {
     spread: Spread,
     /// The axis that is measured in the first sentence of a pretrained model or of a recording.
     meaning: Option<Meaning>,
     /// The first sentence of a pretrained model, with the target that it wrote.
     sentence: Option<Sentence>,
+}
+
+/// Multiplications of writing a target above which only the first sentence has one when a lesson opens: the model would
+/// write all the others before the first picture, although only their axes are needed.
+const WRITING_COST_MAX: f64 = 1e8;
+
+/// Returns the number of multiplications with which a model writes the longest target of a source.
+fn writing_cost(model: &AttentionModel<f32>, source: usize) -> f64 {
+    let (architecture, words) = (&model.architecture, words_max(model, source));
+    words as f64 * forward_multiplications(architecture, model.classes.count(), 1, words)
 }
 
 fn spread_at_opening(
@@ -325,9 +336,17 @@ fn spread_at_opening(
     let of_layers = pretrained.and_then(|(model, parameters)| {
         let scale = space.scale.as_ref().filter(|_| !raw);
         let targets = Targets::of(lesson, &space.vocabulary, model, parameters);
-        let texts = Sentence::all_of_lesson(lesson, &space.vocabulary);
-        let frames = texts.map(|sentence| SentenceFrame::without_points(sentence, space, targets.as_ref()));
-        let frames: Vec<SentenceFrame> = frames.collect();
+        let texts = Sentence::all_of_lesson(lesson, &space.vocabulary).enumerate();
+        let frame = |(number, mut sentence): (usize, Sentence)| {
+            let is_slow = || writing_cost(model, sentence.words.len()) > WRITING_COST_MAX;
+            if let Some(targets) =
+                targets.as_ref().filter(|targets| number > 0 && targets.rule().is_none() && is_slow())
+            {
+                sentence.target = Some(Arc::new(targets.begun()));
+            }
+            SentenceFrame::without_points(sentence, space, targets.as_ref())
+        };
+        let frames: Vec<SentenceFrame> = texts.map(frame).collect();
         let (spread, meaning) = Layers { model, parameters, scale }.spread_of_frames(lesson, &frames)?;
         Some(Opening { spread, meaning, sentence: frames.into_iter().next().map(|frame| frame.sentence) })
     });
@@ -432,7 +451,7 @@ struct Loading {
     field: FieldPath,
 }
 
-/// Number of bytes read and of all bytes, and whether the reading was cancelled.
+/// The number of bytes that have been read, the number of all bytes, and whether the reading was cancelled.
 #[derive(Default)]
 struct Shared {
     done: AtomicU64,

@@ -1,4 +1,4 @@
-//! The target of a source: made by a lesson's rule, or written by the model.
+//! The target of a source: made by a lesson's rule, written by the model or typed by the learner.
 
 use std::sync::Arc;
 
@@ -40,9 +40,10 @@ pub enum Targets {
     ByModel { model: Box<AttentionModel<f32>>, parameters: Arc<Parameters<f32>> },
 }
 
-/// Number of words up to which a target is written, at least, if no word ends it.
+/// Greatest number of words of a target that the model writes from a short source, if no word ends it earlier.
 const WRITTEN_MIN: usize = 20;
-/// Number of words up to which a target is written for each word of the source, because translations are rarely longer.
+/// Greatest number of words of a target for each word of a longer source, because translations are rarely longer than
+/// that.
 const WRITTEN_OF_EACH: f64 = 1.5;
 
 /// Returns the number of words that a model writes at most from a source of `source` words, if no word ends the target.

@@ -325,7 +325,7 @@ impl<'t> KernelThread<'t> {
         kernel.apply_all(iter::once(first).chain(more));
     }
 
-    /// Replaces the kernel by one of another lesson or of saved work.
+    /// Replaces the kernel with one for another lesson or for saved work.
     fn reopen(&mut self, lesson: Arc<Lesson>, saved: Option<Saved>) {
         let trains = saved.as_ref().is_none_or(|saved| saved.commands.is_empty());
         let mut kernel = Kernel::open(lesson, saved).timed(since_start).counting_from(&self.kernel);

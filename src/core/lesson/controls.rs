@@ -185,7 +185,7 @@ fn named_controls(text: &LessonText) -> Vec<String> {
     named
 }
 
-/// A paragraph that is read up to some point.
+/// A paragraph that has been read up to some point.
 #[derive(Default)]
 struct Reading {
     /// Plain text since the last phrase in italics.

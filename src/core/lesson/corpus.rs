@@ -27,7 +27,7 @@ pub enum TemplateError {
     Unclosed(String),
     /// A `}` without its `{`.
     Unopened(String),
-    /// Letters touch a slot: `{fruit}s`.
+    /// A slot that touches letters or another slot, as in `{fruit}s`.
     Touching(String),
     /// A slot without a name, `{}`.
     Unnamed,

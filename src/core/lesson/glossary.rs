@@ -28,7 +28,7 @@ use crate::lesson::schema::limits::{
     GLOSSARY_TERMS_MAX, MEANING_BYTES_MAX, SPELLING_WORDS_MAX, SPELLINGS_MAX, SYMBOL_BYTES_MAX, SYMBOLS_MAX,
 };
 
-/// Number that stands for an everyday phrase, which is not a term, in place of the index of a term.
+/// Number that an everyday phrase has instead of the index of a term.
 const EVERYDAY: usize = usize::MAX;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,7 +82,7 @@ impl Glossary {
     }
 
     /// Returns the indices of the terms whose symbol is this formula. There may be several, because lessons use the
-    /// same few letters.
+    /// same few letters for different things.
     pub fn symbol(&self, latex: &str) -> &[usize] {
         self.symbols.get(&plain_symbol(latex)).map_or(&[], Vec::as_slice)
     }

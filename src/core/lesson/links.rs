@@ -284,7 +284,7 @@ pub fn tokens_named(tokens: &[&str], name: &str) -> Vec<usize> {
     number.and_then(|number| of(word).get(number).copied()).into_iter().collect()
 }
 
-/// Replaces subscript digits by plain ones.
+/// Replaces subscript digits with plain ones.
 fn plain_digits(name: &str) -> String {
     const ZERO: u32 = '₀' as u32;
     let plain = |c: char| match (c as u32).checked_sub(ZERO) {

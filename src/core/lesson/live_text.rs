@@ -1,8 +1,8 @@
 //! Texts of a lesson, and the expressions within their Markdown: `{{ A[0]["apple1", "phone"] | .2 }}` is replaced by a
 //! value that the kernel computes.
 //!
-//! Reading replaces each expression by a single character, its [`placeholder`], so that Markdown does not interpret the
-//! stars and brackets of the expression. Braces in code and formulas are left as they are.
+//! Reading replaces each expression with a single character, its [`placeholder`], so that Markdown does not interpret
+//! the stars and brackets of the expression. Braces in code and formulas are left as they are.
 
 use std::fmt;
 use std::ops::{Deref, Range};
@@ -63,8 +63,8 @@ impl LessonText {
         self.read().events.iter().map(|(event, _)| event.clone())
     }
 
-    /// Returns the passages of the text without code and formulas, each with `before` further bytes of Markdown before
-    /// it, and the byte at which these begin.
+    /// Returns the passages of plain text, without code and formulas. Each is extended by the `before` bytes of
+    /// Markdown that precede it, and comes with the byte at which the extended passage begins.
     pub(crate) fn words(&self, before: usize) -> impl Iterator<Item = (usize, &str)> {
         let ReadText { markdown, events, .. } = self.read();
         let words = events.iter().filter(|(event, _)| matches!(event, Event::Text(_)));
@@ -189,7 +189,7 @@ pub fn placed(c: char) -> Option<usize> {
     (index < EXPRESSIONS_MAX).then_some(index)
 }
 
-/// Replaces each placeholder of a text by the value of its expression.
+/// Replaces each placeholder of a text with the value of its expression.
 pub fn filled(text: &str, values: &[String]) -> String {
     let mut filled = String::with_capacity(text.len());
     for c in text.chars() {
@@ -537,7 +537,8 @@ impl fmt::Display for NumberFormat {
 
 /// Returns the digits of a number that is not negative; a number with too many digits is written with a power of ten.
 fn digits(value: f64, decimals: usize) -> String {
-    /// The first number with 16 digits before its point, from which whole numbers are no longer exact.
+    /// The first number with 16 digits before its point. An `f64` holds about 16 digits, so more of them would mean
+    /// nothing.
     const LONG: f64 = 1e15;
     if value.is_infinite() {
         return "∞".to_owned();

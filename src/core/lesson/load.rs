@@ -1,4 +1,4 @@
-//! Reads a lesson from a file or a text.
+//! Reading of a lesson from a file or a text.
 //!
 #![doc = include_str!("format.md")]
 
@@ -101,7 +101,7 @@ fn of_folder(folder: &Path, file: &str) -> Result<Lesson, Vec<LessonIssue>> {
 fn of_vectors(path: &Path, file: &str, first: &mut dyn FnMut(Lesson)) -> Result<Lesson, Vec<LessonIssue>> {
     lesson_of(path, first).map_err(|stopped| match stopped {
         LoadStopped::Refused(refusal) => {
-            // The message names the file already, so only another file beside it is named again.
+            // The message begins with this file's path, so the refusal's file is named only if it is another one.
             let is_own = path.file_name().is_some_and(|name| *name == *refusal.file);
             let part = if is_own { String::new() } else { refusal.file.clone() };
             vec![refused(file, Refusal { file: part, ..*refusal })]
@@ -143,7 +143,7 @@ pub fn parse(file_name: &str, text: &str) -> Result<Lesson, Vec<LessonIssue>> {
     }
 }
 
-/// Reads a file of claims about a pretrained model: a lesson that has nothing else.
+/// Reads a file of claims about a pretrained model, which is a lesson whose id, title and sentences may be left out.
 fn read_claims_file(record: &mut Record<'_>, file_name: &str, folder: Option<PathBuf>) -> Option<Lesson> {
     let file = Path::new(file_name).file_stem().unwrap_or_default().to_string_lossy();
     let (usual_id, usual_title) = (file_id("claims", &file), format!("Claims of {file}"));
@@ -387,7 +387,7 @@ fn are_lone_words_enough(embedding: Option<&At<'_, StaticEmbedding>>, model: Opt
 /// Interval at which a watched file is checked.
 pub const EVERY: Duration = Duration::from_millis(300);
 
-/// Time of change and length; a file whose stamp differs has been saved.
+/// The time of a file's last change, and its length. If they differ from those before, the file has been saved.
 type Stamp = (SystemTime, u64);
 
 /// A file, with its stamps at the last reading and at the last check.
@@ -398,7 +398,7 @@ pub struct WatchedFile {
 }
 
 impl WatchedFile {
-    /// Watches a file that is read now.
+    /// Starts to watch a file that is being read at this moment.
     pub fn new(path: PathBuf) -> Self {
         let now = stamp(&path);
         Self { path, read: now, before: now }

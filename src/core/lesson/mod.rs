@@ -2,13 +2,13 @@
 //!
 //! | folder or file | job |
 //! |---|---|
-//! | [`reading`] | text to a tree of values, issues with places; knows no lesson |
+//! | [`reading`] | a text becomes a tree of values, and an issue gets its place; independent of what a lesson contains |
 //! | [`schema`] | the checked values: the lesson, its [`cells`], its [`panels`], and the [`limits`] of each number |
 //! | [`corpus`] | a lesson's words and sentences |
 //! | [`links`], [`live_text`], [`controls`] | links that act, expressions and names of controls in its texts |
-//! | [`pictures`], [`vector_files`], [`opened`] | files beside a lesson, and lessons that a file or a folder is |
+//! | [`pictures`], [`vector_files`], [`opened`] | files beside a lesson, and lessons that open on a file or a folder |
 //! | `read` | a file for each part of a lesson |
-//! | [`recorded`] | a recording in the place of a lesson's model |
+//! | [`recorded`] | a recording that a lesson uses instead of a model |
 //! | [`recipe`] | what a learner changes of a lesson to train it again |
 //! | [`load`] | reads a lesson, part by part |
 //! | [`course`], [`glossary`], [`starter`] | the lessons of a folder, their terms, and lessons to start from |

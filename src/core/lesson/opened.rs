@@ -1,6 +1,6 @@
 //! The lesson that opens on a pretrained model: an empty notebook, some sentences to begin with, and nothing to train;
-//! and the one that opens on a recording.
-//! The functions that the lesson of a file of vectors needs too are here as well.
+//! and the one that opens on a recording. Functions that are also needed for the lesson of a file of vectors are here
+//! too.
 
 use std::sync::Arc;
 
@@ -125,7 +125,7 @@ impl Lesson {
     }
 }
 
-/// The id of the first cell of a model's notebook.
+/// The id of the only cell of a lesson that was opened on a file or a folder.
 pub const ABOUT: &str = "about";
 
 /// Returns an id for a name; it consists of letters, digits and `-` only.
@@ -150,9 +150,9 @@ pub fn first_ids(vocabulary: usize, most: usize) -> impl Iterator<Item = usize> 
 /// minutes.
 const TRIED_MAX: usize = 10_000;
 
-/// Returns texts to begin with: some sentences that fit into the model; or words of the vocabulary if it contains few
-/// of those; or token ids if there is no tokenizer. There are none if the tokenizer reads nothing that fits into the
-/// model.
+/// Returns texts to begin with: some sentences that fit into the model; or words of the vocabulary if the model can
+/// read none of these sentences; or token ids if there is no tokenizer. There are none if the tokenizer reads nothing
+/// that fits into the model.
 pub(super) fn usual_sentences(model: &ModelFolder) -> Vec<String> {
     let vocabulary = model.config.vocabulary;
     let most = pieces_max(&model.architecture, vocabulary);
@@ -225,7 +225,8 @@ const OF_SHIPPED_ENCODER: [&str; 4] = [
     "the kettle was not hot, it was [MASK].",
 ];
 
-/// Returns the sentences of the model that comes with the course if the model knows all their words.
+/// Returns the sentences for the translator or the encoders that come with the course, if the model knows all their
+/// words.
 fn of_a_shipped_model(model: &ModelFolder) -> Option<Vec<String>> {
     let texts: &[&str] = if model.reads_source() {
         &OF_SHIPPED_TRANSLATOR

@@ -1,8 +1,8 @@
 //! The pictures in the texts of a lesson, which must be files in the lesson's folder. Window and exports apply the same
 //! rules.
 //!
-//! Only PNG and JPEG are allowed. Every program that shows an export can show these two; a GIF may be animated beside
-//! words to be read, and each further format would need another decoder for files from untrusted sources.
+//! Only PNG and JPEG are allowed. Every program that shows an export can show these two; an animated GIF would distract
+//! from the text beside it, and each further format would need another decoder for files from untrusted sources.
 
 use std::collections::HashMap;
 use std::io::{self, ErrorKind, Read as _};
@@ -20,7 +20,7 @@ pub const SIDE_MAX: u32 = 4096;
 pub const PIXELS_MAX: u64 = 32 << 20;
 /// Greatest number of different paths that are looked up; further ones are refused.
 pub const FILES_MAX: usize = 256;
-/// Number of leading bytes of a file that must contain the picture's size. Cameras write much before it.
+/// Number of leading bytes of a file that must contain the picture's size. Cameras write much other data before it.
 const HEADER_BYTES_MAX: u64 = 1 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

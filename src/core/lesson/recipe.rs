@@ -16,7 +16,7 @@ use crate::lesson::schema::{Ambiguous, Lesson, StaticEmbedding};
 /// Tolerance of the sum of the shares of a word's senses.
 const SHARES_TOLERANCE: f64 = 1e-6;
 
-/// Changes to a lesson. A field that is `None` or empty leaves the lesson's value; the default changes nothing.
+/// Changes to a lesson. A field that is `None` or empty keeps the lesson's value; the default changes nothing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Recipe {
@@ -191,7 +191,7 @@ fn learning_rate(rate: f64) -> Result<f64, String> {
     if is_learning_rate(rate) { Ok(rate) } else { Err(format!("a learning rate must be {LEARNING_RATE}, not {rate}")) }
 }
 
-/// Changes the number of heads or the width. A head's widths change with them if they were its share of `D`.
+/// Changes the number of heads or the width. The widths of keys and values change too if they were `D / H`.
 fn resize(recipe: &Recipe, changed: &mut RecipeChanges) -> Result<(), String> {
     let before = changed.model.architecture.width;
     let width = recipe.width.unwrap_or(before);

@@ -1,4 +1,4 @@
-//! A recording in the place of a lesson's model: its form, and the words that it is written in.
+//! A recording that a lesson uses instead of a model: its form, and the vocabulary of its tokens.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -44,7 +44,7 @@ pub struct RecordedModel {
     pub recording: Recording,
     /// Form of the first text's pass. A text of another form is not shown.
     pub architecture: Architecture,
-    /// The different tokens of all texts of the first one's form, in readable form.
+    /// The different tokens of all texts that have the form of the first, as they are shown.
     pub vocabulary: Arc<[String]>,
     /// The names of the logits' columns, or their numbers.
     pub classes: Arc<[String]>,
@@ -113,7 +113,7 @@ impl<'a> Towers<'a> {
         Some(TowerTokens { tokens: about.source_tokens.as_deref()?, special: &about.source_special })
     }
 
-    /// Returns the number of the word of each of the sentence's tokens, if these numbers were recorded.
+    /// Returns the number of the word to which each token of the sentence belongs, if these numbers were recorded.
     pub fn words(&self) -> Option<&'a [Option<i64>]> {
         self.text.about.words.as_deref().filter(|_| !self.is_encoder_alone)
     }
@@ -161,7 +161,7 @@ impl<'a> Towers<'a> {
         let states = self.states(false);
         let ends = states.keys().next().zip(states.keys().next_back());
         let (first, last) = ends.map_or((0, 0), |(first, last)| (*first, *last));
-        // Of logits alone, a layer is known to be there and nothing more.
+        // If only logits were recorded, nothing is known of the layers, and one is assumed.
         let has_state =
             |layer: &usize| states.is_empty() || states.contains_key(layer) || states.contains_key(&(layer + 1));
         (first..last.max(first + 1)).filter(has_state).map(|layer| (layer, None)).collect()
@@ -328,7 +328,7 @@ fn difference(first: &RecordedText, text: &RecordedText) -> Option<&'static str>
             "output weights or biases of scores",
         ),
         (columns(&a) != columns(&b) || first.about.classes != text.about.classes, "logits or classes"),
-        // A single row for a single token counts as both.
+        // With a single token, a single row is both a row for each token and a row for all of them.
         (a.is_answered_as_whole() != b.is_answered_as_whole() && !is_one_token(&b), "rows of logits"),
     ];
     differences.into_iter().find_map(|(is_other, what)| is_other.then_some(what))

@@ -84,7 +84,8 @@ pub fn copy_of(text: &str, name: &str) -> String {
     copy
 }
 
-/// Returns an id for a file's name: lowercase letters, digits, `-` and `_` stay, and anything else becomes `_`.
+/// Returns an id for a file's name. Letters become lowercase; those from a to z, digits, `-` and `_` stay, and anything
+/// else becomes `_`.
 fn id(name: &str) -> String {
     let is_of_an_id = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || "-_".contains(letter);
     let lower = name.to_lowercase();

@@ -30,7 +30,7 @@ use crate::lesson::schema::model::{ModelConfig, Objective};
 use crate::lesson::schema::panels::PanelName;
 use crate::lesson::schema::{GivenSource, GivenVectors, Group, Lesson, StaticEmbedding};
 
-/// Entry of a projector's config that names the file of a table.
+/// Entry in a config of the Embedding Projector that names the file of a table.
 const TENSOR_PATH: &[u8] = b"\"tensorPath\"";
 
 /// Files of a model, and the name of the type of a model that is only a table.
@@ -72,7 +72,7 @@ pub fn in_folder(folder: Option<&Path>, name: &str) -> Result<PathBuf, String> {
     opens.then_some(path).ok_or_else(|| format!("{name:?} is not a file of vectors or a model's folder"))
 }
 
-/// Number of bytes read from the file that is being read, and its length; 0 while none is.
+/// Number of bytes that have been read of a file, and the file's length, which is 0 while no file is being read.
 static READ: AtomicU64 = AtomicU64::new(0);
 static LENGTH: AtomicU64 = AtomicU64::new(0);
 
@@ -82,7 +82,8 @@ pub fn progress() -> Option<(u64, u64)> {
     (length > 0).then(|| (READ.load(Ordering::Relaxed) >> 20, length >> 20))
 }
 
-/// Reads a file of vectors. [`progress`] returns how far it is, and `watch` is called with the rows read so far.
+/// Reads a file of vectors. [`progress`] returns how much has been read, and `watch` is called with the rows read so
+/// far.
 ///
 /// # Errors
 /// If it has no vectors or cannot be read.
@@ -134,7 +135,8 @@ pub fn open(path: &Path) -> Result<Arc<Vectors>, LoadStopped> {
     Ok(vectors)
 }
 
-/// Greatest size of a file that a code cell reads, of its numbers, and of the memory that it needs with its words.
+/// Greatest size of a file that a code cell reads, in bytes; greatest number of its numbers; and greatest memory that
+/// it needs with its words, in bytes.
 const CELL_FILE_BYTES_MAX: u64 = 64 << 20;
 const CELL_NUMBERS_MAX: usize = 16 << 20;
 const CELL_MEMORY_MAX: u64 = 256 << 20;

@@ -30,7 +30,7 @@ pub(super) fn own_file(path: &Path) -> io::Result<Option<u64>> {
     }
 }
 
-/// Refuses anything but a folder, or nothing at all, at the path of one of the program's own folders.
+/// Returns an error if something other than a folder is at the path of one of the program's own folders.
 pub(super) fn own_folder(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Ok(there) if !there.is_dir() => Err(in_the_way(path, &there, "folder")),

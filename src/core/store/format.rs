@@ -6,7 +6,7 @@
 //! {"cells":…}
 //! ```
 //!
-//! The first line has this form in every version, so that a file from a newer program is recognized as such and not
+//! The first line has this form in every version, so that a file from a newer program is recognised as such and not
 //! taken for a corrupt one.
 
 use std::fmt;
@@ -48,7 +48,7 @@ pub trait Stored: Serialize + DeserializeOwned + Send + Sync + 'static {
 /// The reason why a file gives no value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReadError {
-    /// A file that ends early, after `bytes`; `of` is its full length, if the header still states it.
+    /// A file that ends early, after `bytes` bytes; `of` is its full length, if the header still states it.
     Truncated { bytes: u64, of: Option<u64> },
     /// Content that does not match its checksum.
     Corrupt,
@@ -166,7 +166,7 @@ fn crc_of(parts: &[&[u8]]) -> String {
     format!("{:0CRC_DIGITS$x}", hasher.finalize())
 }
 
-/// A file whose checksum is right, though its version may be another.
+/// A file whose checksum is right, although its version may differ from that of this program.
 pub(super) struct Decoded<'b> {
     pub(super) version: u32,
     pub(super) meta: Meta,

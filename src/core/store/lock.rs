@@ -120,7 +120,8 @@ pub(super) struct Ownership {
 
 impl Drop for Ownership {
     fn drop(&mut self) {
-        // The file is no longer locked, which has the same meaning as its absence, so a failure changes nothing.
+        // The file is unlocked in a moment, which means the same as its absence, so a failure to remove it changes
+        // nothing.
         let _ = fs::remove_file(&self.alive);
     }
 }
@@ -134,8 +135,8 @@ pub(super) enum LockState {
 }
 
 impl Ownership {
-    /// Makes this program the owner, unless another one is alive, which is then returned. With `over_its_head`, this
-    /// program becomes the owner in any case.
+    /// Makes this program the owner, or returns the present owner if that one is still running. With `over_its_head`,
+    /// this program becomes the owner in any case.
     pub(super) fn claim(folder: &Path, _gate: &Gate, over_its_head: bool) -> io::Result<Result<Ownership, Owner>> {
         if let Some(other) = Owner::of(folder).filter(|other| !over_its_head && other.is_alive(folder)) {
             return Ok(Err(other));
@@ -178,7 +179,7 @@ pub enum Lock {
     TakenOver { by: Owner },
     /// No window, because the existing files must not be overwritten.
     ReadOnly { why: String },
-    /// This window, as soon as the folder can be written, which each save tries again.
+    /// This window, as soon as the folder can be written; each save tries again.
     Unwritable { why: String },
 }
 

@@ -24,7 +24,8 @@
 //!   it is on the disk.
 //! - Nothing here panics, and nothing that is read can hang the program or exhaust the memory.
 //! - A window that was taken over does not overwrite the work of the other window.
-//! - A file that cannot be read is reported with the reason and moved aside; one from a newer program is left in place.
+//! - A file that cannot be read is reported with the reason and moved aside; one from a newer program is left in place
+//!   unless the learner takes over the folder.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -89,7 +90,7 @@ impl Home {
     /// `~/Library/Application Support/attune`, on Windows `%APPDATA%\attune`. `None` where the environment names no
     /// home folder.
     ///
-    /// The standard library finds the home folder and the rest is three names, so a crate for it would not pay.
+    /// The standard library finds the home folder, and only three names are added to it, so no crate is used for this.
     pub fn of_platform() -> Option<Home> {
         // The XDG specification says to ignore paths that are not absolute.
         let named = |variable| env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
@@ -161,7 +162,8 @@ impl Key {
         format!("{}-", self.readable())
     }
 
-    /// Returns the part of the id that every file system accepts as a name, whether or not it distinguishes case.
+    /// Returns the start of the id in a form that every file system accepts as a name: in lower case, because some do
+    /// not distinguish case, and with `-` for other characters than ASCII letters and digits.
     fn readable(&self) -> String {
         let safe = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
         let name: String = self.id.chars().take(READABLE_MAX).map(safe).collect();

@@ -121,8 +121,9 @@ impl<T: Stored> Store<T> {
         let (state, saved) = encode(&self.folder, value)?;
         let written = self.write(&state);
         if let Err(NotSaved::Locked(_)) = written {
-            // Another window has just taken over, and one more checkpoint does its work no harm. If this fails, the
-            // returned error still tells the learner that this window does not save.
+            // This window may no longer write, usually because another one has just taken over. One more checkpoint
+            // does the other window's work no harm. If this fails, the returned error still tells the learner that this
+            // window does not save.
             let _ = self.keep_unsaved(state.json);
         }
         written.map(|()| saved)
@@ -180,7 +181,7 @@ impl<T: Stored> Store<T> {
             Ok(ownership) => ownership,
             Err(by) => return Err(self.lose(by)),
         };
-        // The learner has not seen in this window what others have written there in the meantime, so it is kept as a
+        // This window has not shown what others have written to the folder in the meantime, so that state is kept as a
         // checkpoint.
         let there = load::<T>(&self.folder, Aside::Unusable);
         if let Some(blocked) = there.blocked(&self.folder) {
@@ -196,7 +197,7 @@ impl<T: Stored> Store<T> {
         Ok(())
     }
 
-    /// Returns whether this window still owns the folder; the answer holds while the gate is held.
+    /// Returns the state of this window's ownership, which does not change while the gate is held.
     fn standing(&self, _gate: &Gate) -> LockState {
         self.ownership.as_ref().map_or(LockState::Forgotten, |ownership| ownership.standing(&self.folder.path))
     }

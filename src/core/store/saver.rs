@@ -36,7 +36,7 @@ pub enum Status {
     Pending,
     /// No unwritten changes; the last one was written at this time.
     Saved { at: SystemTime },
-    /// A failure of the last write, or one to be expected of the next. It is tried again; the previously saved state is
+    /// A write that failed, or one that is expected to fail. Writing is tried again; the previously saved state is
     /// unchanged.
     Failed { why: String },
     /// A window that may not write, or no longer may.
@@ -273,7 +273,7 @@ fn run<T: Stored>(shared: &Shared<T>, mut target: Target<T>, wake: &dyn Fn()) {
     }
 }
 
-/// The time of the next retry, and the delay after another failure.
+/// The time of the next retry, and the delay that ends then. After another failure, the delay is doubled.
 struct Retry {
     at: Instant,
     pause: Duration,

@@ -167,12 +167,13 @@ impl Budget {
         self.ended().map_or(Ok(()), |why| Err(why.clone()))
     }
 
-    /// Returns whether the run ends after the given number of Rhai operations. The limits are checked only now and then
-    /// while every operation is fast.
+    /// Returns whether the run ends after the given number of Rhai operations. While the run holds little memory, so
+    /// that operations are fast, the limits are checked only now and then.
     pub fn is_over_after(&self, operations: u64) -> bool {
-        /// Number of operations between two checks: a single one may run over a whole tensor.
+        /// Number of operations between two checks. It is small because a single operation may go through a whole
+        /// tensor.
         const LOOK: u64 = 16;
-        /// Memory above which every operation is checked, because a single one may run over all of it.
+        /// Memory in bytes above which the limits are checked at every operation, because one may go through all of it.
         const LITTLE: usize = 1 << 20;
         let ends = self.ended().is_some();
         if !ends && (operations.is_multiple_of(LOOK) || self.held() > LITTLE) {

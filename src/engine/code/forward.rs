@@ -1,6 +1,6 @@
-//! The functions that use the model: `forward` runs it on a sentence and returns a value that cells read, `rate` counts
-//! the right answers to many sentences, and `write` goes on writing; `vectors` and `neighbours` read the static vectors
-//! of any words, or those of a file next to the lesson.
+//! The functions that use the model: `forward` runs it on a sentence and returns a value that cells read, `rate`
+//! returns the share of sentences that it answers right, and `write` goes on writing; `vectors` and `neighbours` read
+//! the static vectors of any words, or those of a file next to the lesson.
 
 use std::sync::Arc;
 
@@ -107,7 +107,7 @@ pub(super) fn register(engine: &mut Engine, budget: &Budget, model: Option<&Runn
     engine.register_fn(NEIGHBOURS, near);
 }
 
-/// The model that the functions use, and the budget to which they are charged.
+/// The model that the functions use, and the budget to which their work is charged.
 #[derive(Clone)]
 struct ModelAccess {
     model: Option<RunnableModel>,
@@ -233,7 +233,7 @@ const TEXTS: &str = "write each text with its right answer, and perhaps a wrong 
 
 /// Returns whether the right answer is the likeliest; if wrong answers are given, whether it is likelier than each of
 /// them. The answer is read at position `at`, or else at the hidden word, or else at the last word. A right answer of
-/// several words must be the likeliest word at each position in turn.
+/// several words must have a word for every position, and each must be the likeliest at its position.
 fn is_right(answers: &Tensor, at: Option<usize>, right: &str, wrong: &[String]) -> Result<bool, Fault> {
     const HIDDEN: &str = "[MASK]";
     let classes = answers.last_axis();

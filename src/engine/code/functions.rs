@@ -53,7 +53,8 @@ fn register_of_tensor<T: Variant + Clone>(
     });
 }
 
-/// Replaces functions of Rhai that check the size of their result only after it is made.
+/// Replaces Rhai's functions that make texts, which check the size of the result only after it is made, and its
+/// `to_int`.
 fn register_texts(engine: &mut Engine, budget: &Budget) {
     fn replace(text: &mut ImmutableString, old: &str, new: &str) -> Answer<()> {
         let count = text.matches(old).count();
@@ -137,7 +138,8 @@ fn too_long() -> Fault {
     Fault::new(message).hint("write only parts of the list")
 }
 
-/// Subtracts the bytes of a value's text, without quotes and brackets, from `left`. Returns false if fewer are left.
+/// Subtracts from `left` the bytes that the text of a value has at least: those of all strings and keys in it, and one
+/// for each value. Returns false if fewer are left.
 fn takes(value: &Dynamic, left: &mut usize) -> bool {
     let own = value.read_lock::<ImmutableString>().map_or(1, |text| text.len() + 1);
     let Some(rest) = left.checked_sub(own) else { return false };
@@ -230,7 +232,7 @@ fn register_operators(engine: &mut Engine, budget: &Budget) {
     engine.register_indexer_set(move |tensor: &mut Tensor, at: Dynamic, x: Dynamic| -> Answer<()> {
         Ok(tensor.set(&at, &x, &paid)?)
     });
-    // `i, j` in an index becomes a list, to which each comma adds.
+    // `i, j` in an index becomes a list, and each further comma adds an entry to the list.
     engine.register_fn(super::syntax::PAIR, |a: Dynamic, b: Dynamic| -> Dynamic {
         let mut indices = a.clone().try_cast::<Array>().unwrap_or_else(|| vec![a]);
         indices.push(b);
@@ -496,7 +498,7 @@ fn image(path: &str) -> Result<Output, Fault> {
     Ok(Output::Image(path.into()))
 }
 
-/// Makes a plot. `names` are those of the lines; if there are none, the lines are named by the rows of `y`. `axes` are
+/// Makes a plot. `names` are those of the lines; if there are none, each line is named after its row of `y`. `axes` are
 /// the names of the horizontal and the vertical axis.
 fn plot(x: &Tensor, y: &Tensor, names: &[Dynamic], axes: Option<&[Dynamic]>) -> Result<Plot, Fault> {
     if x.rank() != 1 || y.rank() > 2 || y.last_axis().len != x.len() {

@@ -104,7 +104,7 @@ fn outside(range: &dyn Debug, len: usize) -> Fault {
     Fault::new(format!("the range {range:?} is not within 0..{len}"))
 }
 
-/// Returns the entry of a number, which counts from the end if it is negative.
+/// Returns the index of the entry that a whole number names; a negative number counts from the end.
 fn entry(len: usize, i: INT) -> Result<usize, Fault> {
     let at = if i < 0 { i + len as INT } else { i };
     if (0..len as INT).contains(&at) {
@@ -118,7 +118,7 @@ fn entry(len: usize, i: INT) -> Result<usize, Fault> {
 }
 
 impl Tensor {
-    /// Returns `tensor[index]`: a number if every axis has one index, otherwise a tensor.
+    /// Returns `tensor[index]`: a number if the index selects a single entry on every axis, otherwise a tensor.
     pub fn get(&self, index: &Dynamic, budget: &Budget) -> Result<Dynamic, Fault> {
         let (axes, places) = resolve(self, index, budget)?;
         Ok(Self::new(axes, places.iter().map(|&place| self.entries()[place]).collect()).into_dynamic())

@@ -1,4 +1,4 @@
-//! The limits of code cells, as numbers; [`budget`](super::budget) keeps to them.
+//! The limits of code cells, as numbers, which the [`budget`](super::budget), the engine and the functions enforce.
 
 use std::time::Duration;
 
@@ -8,7 +8,8 @@ pub const OPERATIONS_MAX: u64 = 5_000_000;
 pub const TENSOR_ENTRIES_MAX: usize = 1_000_000;
 /// Largest number of entries of all tensors together that one run makes.
 pub const RUN_ENTRIES_MAX: usize = 50_000_000;
-/// Most multiplications in all matrix products of one run: as many as the map of a sentence of a small model takes.
+/// Largest number of multiplications in all matrix products and model passes of one run: as many as all patches of a
+/// sentence take in a small model.
 pub const RUN_PRODUCTS_MAX: u64 = 4_000_000_000;
 /// Largest size of the outputs of one run, in bytes.
 pub const OUTPUT_BYTES_MAX: usize = 8 << 20;

@@ -90,7 +90,7 @@ pub fn values(sources: &[&str], scope: &Scope<'_>) -> Vec<Result<Value, Fault>> 
     on_deep_stack(|| values_here(sources, scope)).unwrap_or_else(|fault| vec![Err(fault); sources.len()])
 }
 
-/// Runs on a new thread. Returns a fault if it cannot start or panics.
+/// Calls `run` on a new thread with a large stack. Returns a fault if the thread cannot start or `run` panics.
 fn on_deep_stack<T: Send>(run: impl FnOnce() -> T + Send) -> Result<T, Fault> {
     thread::scope(|threads| {
         let running = thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(threads, run).map_err(|error| {
@@ -146,7 +146,7 @@ fn run_here(source: &str, scope: &Scope<'_>) -> Run {
         Err(error) => return Run { fault: fault(error), ..run },
     };
     run.functions = Functions(ast.clone_functions_only());
-    // Only the statements of this cell; those of the cells above ran already.
+    // Only the statements of this cell are run; those of the cells above ran already.
     let answer = engine.eval_ast_with_scope::<Dynamic>(&mut variables, &scope.functions.0.merge(&ast));
     let shown = answer.map_err(|error| {
         if let rhai::EvalAltResult::ErrorRuntime(thrown, _) = &*error

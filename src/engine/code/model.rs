@@ -34,15 +34,16 @@ pub struct OnlyChanges {
 
 /// A model that code can run. Its results depend only on the arguments.
 pub trait Forward: Send + Sync {
-    /// Runs a sentence with changes. `charge` is called with the number of multiplications before they are done.
+    /// Runs the model on a sentence with changes. `charge` is called with the number of multiplications before they are
+    /// done.
     ///
     /// # Errors
     /// A message for the learner if the model cannot read the sentence or has no such head, or the error of `charge`.
     fn pass(&self, sentence: &str, changes: &PassChanges, charge: Charge<'_>) -> Result<CodePass, Fault>;
 
-    /// Writes behind a sentence, or from a source, until the model ends: the likeliest word each time, or with several
-    /// beams the likeliest sentence that is found. `charge` is called with the number of multiplications before they
-    /// are done.
+    /// Writes the continuation of a sentence, or what follows from a source, until the model ends: the likeliest word
+    /// each time, or with several beams the likeliest sentence that is found. `charge` is called with the number of
+    /// multiplications before they are done.
     ///
     /// # Errors
     /// A message for the learner if the model cannot read the sentence or does not go on writing, or the error of
@@ -55,7 +56,7 @@ pub trait Forward: Send + Sync {
     /// A message for the learner if there is no such model, or it is too large.
     fn beside(&self, name: &str) -> Result<Arc<dyn Forward>, Fault>;
 
-    /// Returns the static vectors of some words, in rows that are named by the words.
+    /// Returns the static vectors of some words, in rows that are labelled with the words.
     ///
     /// # Errors
     /// A message for the learner if a word has no vector.

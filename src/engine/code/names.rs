@@ -33,7 +33,7 @@ pub(super) fn check_size(source: &str) -> Result<(), Fault> {
 /// Returns the names of a text without running it.
 ///
 /// # Errors
-/// Rhai's, which [`explain`](super::explain) explains.
+/// An error of Rhai's or of [`check_size`], which [`explain`](super::explain) turns into a message.
 pub(super) fn read(source: &str) -> Result<Names, Box<EvalAltResult>> {
     check_size(source)?;
     let mut engine = syntax::parser(syntax::ParserProgress::default());
@@ -55,7 +55,8 @@ pub(super) fn read(source: &str) -> Result<Names, Box<EvalAltResult>> {
         let is_it = |name: &str, count| name == function.name && count == function.params.len();
         let body = ast.clone_functions_only_filtered(|_, _, _, name, count| is_it(name, count));
         let body = UsedNames::in_statements(&body);
-        // A function sees its own variables and all functions; any other name in it is reported as missing.
+        // A function sees its own variables and all functions. Other names count as read: a function of another cell is
+        // found when this one runs, and a variable from outside is then reported as missing.
         let own =
             |name: &String| body.has_own(name) || functions.contains(name) || function.params.contains(&name.as_str());
         names.reads.extend(body.reads.iter().filter(|name| !own(name)).cloned());

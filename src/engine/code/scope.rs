@@ -57,7 +57,7 @@ impl Scope<'_> {
 pub struct Functions(pub(super) AST);
 
 impl Functions {
-    /// Adds other functions; those of `later` replace functions of the same name.
+    /// Adds other functions; those of `later` replace functions with the same name and number of parameters.
     #[must_use]
     pub fn with(mut self, later: &Self) -> Self {
         self.0.combine(later.0.clone());

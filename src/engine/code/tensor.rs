@@ -1,4 +1,4 @@
-//! Tensors, the numbers of code cells: one to three axes whose entries may be named by words.
+//! Tensors, the arrays of numbers in code cells: one to three axes whose entries may be named by words.
 
 use std::fmt;
 use std::sync::Arc;
@@ -94,8 +94,8 @@ fn entries_of(axes: &[Axis]) -> usize {
     axes.iter().map(|axis| axis.len).fold(1, usize::saturating_mul)
 }
 
-/// Returns the cost of a tensor with axes of these lengths, in entries. An empty row costs one, because it takes time
-/// and has a name.
+/// Returns the cost of a tensor with axes of these lengths, in entries. An axis of length 0 counts as 1, because even
+/// an empty row takes time and has a name.
 pub fn cost(lens: impl IntoIterator<Item = usize>) -> usize {
     lens.into_iter().fold(1, |cost, len| cost.saturating_mul(len.max(1)))
 }

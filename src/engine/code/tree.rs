@@ -1,7 +1,7 @@
-//! Syntax trees of code as JSON: a live page runs them, with the parser of the program and none of its own.
+//! Syntax trees of code as JSON. A live page runs them, so that it needs no parser of its own.
 //!
-//! A node is an array of an operation and its operands. What the page cannot run is a node `["unread", why]`, which it
-//! refuses when it comes to it.
+//! A node is an array of an operation and its operands. Code that the page cannot run becomes a node `["unread", why]`,
+//! which the page refuses when it reaches that node.
 
 use rhai::{AST, ASTFlags, Dynamic, Expr, FnCallExpr, INT, OptimizationLevel, Stmt, StmtBlock};
 use serde_json::{Value, json};
@@ -96,7 +96,7 @@ fn expression(of: &Expr) -> Value {
     }
 }
 
-/// Whole numbers are written as texts, because JSON's numbers are doubles.
+/// Returns the node of a whole number, which is written as a text because JSON's numbers are doubles.
 fn integer(number: INT) -> Value {
     json!(["whole number", number.to_string()])
 }

@@ -21,7 +21,7 @@ use crate::json;
 #[derive(Clone, Debug)]
 pub struct Variable {
     pub name: String,
-    /// Value, shared by all clones of the variable. Only code copies it, on its own allowance.
+    /// Value, shared by all clones of the variable. Only a run copies it, and the copy counts towards the run's memory.
     pub(super) value: Arc<Dynamic>,
 }
 
@@ -145,7 +145,7 @@ const DIGITS: usize = 4;
 const CHOSEN_DIGITS: usize = 13;
 /// Range outside which a number with a fraction is written with a power of ten.
 const PLAIN: Range<f64> = 1e-4..1e7;
-/// The first number with 16 digits before its point, from where not all whole numbers are exact.
+/// The first number with 16 digits before its point; not all whole numbers of that length are exact.
 const WHOLE_MAX: f64 = 1e15;
 /// Share of the largest number in the same list below which a number counts as a rounding error of 0.
 const NOTHING: f64 = 1e-12;
@@ -321,7 +321,7 @@ pub struct PlotLine {
     pub y: Arc<[f64]>,
 }
 
-/// Neighbours in the language: a list that is printed as a ranking.
+/// The value of `nearest` and `neighbours` in code: words with their similarities, which is shown as a ranking.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Ranking(pub Arc<[(String, f64)]>);
 

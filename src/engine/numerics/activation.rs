@@ -40,7 +40,8 @@ impl Activation {
     pub fn apply<S: Scalar>(self, x: &[S], y: &mut [S]) {
         assert_eq!(x.len(), y.len(), "activation: {} entries of x, {} of y", x.len(), y.len());
         match self {
-            // Loops instead of `for_each`, whose closure would be compiled without the processor's vector instructions.
+            // These are loops and not `for_each`, whose closure would be compiled without the processor's vector
+            // instructions.
             Self::Relu => vectorized!(for (y, &x) in y.iter_mut().zip(x) {
                 *y = if x < S::zero() { S::zero() } else { x };
             }),

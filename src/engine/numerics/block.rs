@@ -550,7 +550,8 @@ pub fn tail_forward_with<S: Scalar>(
 }
 
 /// Computes the gradients of [`tail_forward`]. Those of the parameters are added. `d` holds `d_Y` and becomes the
-/// residual's part of `d_x`, which is zero without a residual. `d_mix` is replaced.
+/// tail's part of `d_x`, which comes from the residual and a parallel feed-forward layer and is zero without a
+/// residual. `d_mix` is replaced.
 ///
 /// # Shapes
 /// `mix`, `d_mix` (R, H·d_v), `d` (R, D) row-major

@@ -16,7 +16,8 @@ pub(super) mod parts {
 
 use parts::*;
 
-/// Computes `e^x` to within 2 units in the last place; 0 below −87.3 and ∞ above 88.7, the limits of `f32`.
+/// Computes `e^x` to within 2 units in the last place; 0 below −87.3 and ∞ above 88.7, the limits of normal `f32`
+/// numbers.
 ///
 /// `x = n ln 2 + r` with `|r| ≤ ½ ln 2`. `e^r` is the polynomial of Cephes (Moshier, `expf.c`), and `n` is added to the
 /// exponent.

@@ -16,7 +16,7 @@
 //! | added tokens | `j` is one that the tokenizer added, `[CLS]` or `[SEP]` (Clark et al. 2019, section 3.2) |
 //! | duplicate token | `j < i`, `t_j = t_i` (TransformerLens, `duplicate_token_head`) |
 //! | induction | `0 < j ≤ i`, `t_(j−1) = t_i`, `j − 1 ≠ i` (TransformerLens, `induction_head`): the one after an earlier copy |
-//! | aligned word | `j` is the word of the source that is aligned with what is written behind `i`; see [`alignment`] |
+//! | aligned word | `j` is the word of the source that is aligned with the word written after `i`; see [`alignment`] |
 
 use std::ops::Range;
 
@@ -120,9 +120,9 @@ pub struct MeasuredToken {
 pub struct HeadPatterns {
     /// Whether queries and keys are the same tokens.
     is_self: bool,
-    /// The pairs of each measure of [`HeadMeasure::ALL`]; empty for a measure that is not a share.
+    /// The pairs of each measure of [`HeadMeasure::ALL`]; empty for a measure that does not count pairs.
     pairs: Vec<Vec<(usize, usize)>>,
-    /// The row and the column of each token that is a patch of a picture; `None` where the tokens are no patches.
+    /// The row and the column of each token that is a patch of a picture; `None` if the tokens are not patches.
     patches: Option<Vec<Option<[usize; 2]>>>,
 }
 
@@ -187,7 +187,7 @@ impl HeadPatterns {
         Self { patches: Some(tokens.iter().map(place).collect()), ..self }
     }
 
-    /// `Σ α ‖p_i − p_j‖ / Σ α` over pairs of patches.
+    /// Computes `Σ α ‖p_i − p_j‖ / Σ α` over pairs of patches.
     fn patch_distance<S: Scalar>(patches: &[Option<[usize; 2]>], weights: &Matrix<S>) -> f64 {
         let (mut sum, mut all) = (0.0, 0.0);
         for (row, from) in patches.iter().enumerate() {
@@ -243,7 +243,7 @@ fn strongest<S: Scalar>(row: &[S], counts: impl Fn(usize) -> bool) -> Option<usi
 }
 
 /// Returns the share of steps from one query to the next at which the strongest key does not move back; `None` if there
-/// is only one query.
+/// is only one query or a weight is not finite.
 pub fn monotony<S: Scalar>(weights: &Matrix<S>) -> Option<f64> {
     let is_finite = weights.flat().iter().all(|x| x.is_finite());
     let strongest: Option<Vec<usize>> = (0..weights.rows()).map(|row| strongest(weights.row(row), |_| true)).collect();

@@ -1,6 +1,6 @@
-//! Pure mathematics on faer, without IO, clock, serde, Bevy or a global random generator.
+//! Pure mathematics on faer, without IO, clock, Bevy or a global random generator.
 //!
-//! [`mod@reference`] has all of it in plain loops; start there. The other modules compute the same faster.
+//! [`mod@reference`] has the models in plain loops; start there. The other modules compute the same faster, and more.
 //!
 //! # Notation
 //! | symbol | meaning |
@@ -140,7 +140,7 @@ fn dispatch_f64<W: Work<f64>>(work: W) -> W::Output {
     work.run(Plain)
 }
 
-/// Multiplies by packed weights with the processor's vector instructions.
+/// Multiplies by packed weights with the widest vector instructions that the processor supports.
 fn multiply_f32(product: Product<'_, f32>) {
     #[cfg(target_arch = "x86_64")]
     {

@@ -111,7 +111,7 @@ impl Moves {
             }
             Rescaled { arrows, vectors }
         });
-        // In a term, σ depends on the query only, and all else but the weight on the key only.
+        // The factor `1 / σ` of a term depends only on the query, and its vector only on the head and the key.
         let carried = contributions.carried();
         let shrinking: Vec<f32> = (0..queries).map(|query| contributions.shrinking(query)).collect();
         let by_key: Vec<(Point, f32)> =

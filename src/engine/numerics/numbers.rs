@@ -1,4 +1,5 @@
-//! Numbers of packed weights in memory, and a product with them: plain data, which the types of numbers name.
+//! The numbers of packed weights in memory, and the operands of a product with them: plain data, which
+//! [`Scalar`](super::Scalar) uses in its interface.
 
 /// Number of columns of a panel: two of the widest registers.
 pub const PANEL: usize = 32;

@@ -1,4 +1,4 @@
-//! Scoped threads for work that is large enough to be worth starting them.
+//! Scoped threads, for work that takes long enough to make up for starting them.
 
 use std::num::NonZero;
 use std::sync::OnceLock;

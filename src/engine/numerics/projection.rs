@@ -19,8 +19,8 @@ use super::spread::{Spread, remove, unit};
 use super::table::Table;
 use super::vectors::dot;
 
-/// The map `point = (x − mean) · axes`. It is the same for every vector of a lesson, so that motion means something. A
-/// difference of vectors is projected without the mean.
+/// The map `point = (x − mean) · axes`. It is the same for every vector of a lesson, so that a point moves only if its
+/// vector changes. A difference of vectors is projected without the mean.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Projection {
     mean: Vec<f32>,
@@ -154,8 +154,8 @@ impl Projection {
         let mut points = Matrix::zeros(vectors.rows(), AXES);
         let axes: [&[f32]; AXES] = std::array::from_fn(|axis| self.axes.row(axis));
         for i in 0..vectors.rows() {
-            // All axes are computed in one loop, so that each sum waits only for its own last addition. A float sum
-            // starts from −0.
+            // All axes are computed in one loop, so that each sum waits only for its own last addition. The sums start
+            // from −0, which changes no number that is added to it, not even −0.
             let mut sums = [-0.0; AXES];
             for (j, (x, mean)) in vectors.row(i).iter().zip(&self.mean).enumerate() {
                 let x = x - mean;

@@ -7,7 +7,7 @@ use std::ops::Neg;
 use super::numbers::Product;
 use super::simd::Work;
 
-/// The type of all numbers: `f32` in use, `f64` in gradient checks.
+/// The type of numbers: `f32` in models, `f64` in gradient checks and where a measure needs more digits.
 pub trait Scalar:
     faer::traits::RealField + Copy + Neg<Output = Self> + Sum + Default + fmt::Debug + fmt::Display
 {

@@ -14,10 +14,11 @@ use std::collections::BTreeMap;
 use super::vectors::{add_scaled, cosine, dot, norm};
 use super::{Matrix, Scalar};
 
-/// Difference below which cosines count as equal, because their vectors are.
+/// Difference below which cosines count as equal, because it may be only the rounding between equal vectors.
 const TIE: f64 = 1e-9;
 
-/// Scores of one word in one layer. Each is `None` if there is no such pair or a vector is not finite.
+/// Scores of one word in one layer. Each is `None` if there is no such pair or a vector is not finite; `nearest` also
+/// if all senses are the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SenseScores {
     pub all: Option<f64>,

@@ -79,7 +79,7 @@ pub(super) fn softmax_gradient<S: Scalar, V: Simd<S>>(simd: V, weights: &[S], d:
 }
 
 /// Computes [`softmax_forward`] of each column of a row-major matrix whose rows are whole vectors (lanes). No sum runs
-/// across a vector, which for short rows is most of the work.
+/// across a vector; in short rows, such sums would be most of the work.
 #[inline(always)]
 pub(super) fn softmax_columns<S: Scalar, V: Simd<S>>(simd: V, entries: &mut [S], stride: usize) {
     let mut lane = 0;
@@ -88,7 +88,7 @@ pub(super) fn softmax_columns<S: Scalar, V: Simd<S>>(simd: V, entries: &mut [S],
         for row in entries.chunks_exact(stride) {
             max = simd.max(max, simd.load(lane_of(row, lane)));
         }
-        // A column that is −∞ throughout stays 0, because its shift and its divisor are finite.
+        // A column that is −∞ throughout becomes 0, because its shift is finite and its divisor is not 0.
         let shift = simd.max(simd.splat(S::MIN), max);
         let mut sum = simd.splat(S::zero());
         for row in entries.chunks_exact_mut(stride) {

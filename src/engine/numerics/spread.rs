@@ -120,8 +120,8 @@ impl Spread {
         }
     }
 
-    /// Returns the spread of the vectors' remainders orthogonal to a basis. Its directions come last in
-    /// [`Self::components`].
+    /// Returns the spread of the vectors' remainders orthogonal to a basis. The directions of the basis come last in
+    /// [`Self::components`], or not at all if the rows are kept.
     pub(super) fn without(&self, basis: &[Vec<f64>]) -> Self {
         let covariance = match &self.covariance {
             Covariance::Whole(whole) => without(whole, basis, 1.0 + self.total()),
@@ -225,7 +225,7 @@ fn components_of_rows(rows: &Matrix<f64>, excluded: &[Vec<f64>], count: usize) -
             break;
         }
         let length = dot(&direction, &direction).sqrt();
-        // Twice, because the first pass leaves rounding.
+        // The parts are removed twice, because the first pass leaves rounding errors.
         (0..2).for_each(|_| basis.iter().for_each(|b| remove(&mut direction, b)));
         basis.extend(unit(direction, length * ROUNDING.sqrt()));
     }

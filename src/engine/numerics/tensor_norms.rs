@@ -1,9 +1,9 @@
-//! Lengths of a gradient or another set of tensors, and the tensor in which it overflowed.
+//! L2 norms of the tensors of a gradient or of another set, and the tensor that overflowed first.
 
 use super::Scalar;
 use super::params::{Parameters, TensorId};
 
-/// L2 norms of a set of tensors. It is allocated once; measuring allocates nothing.
+/// L2 norms of a set of tensors, allocated once, so that measuring allocates nothing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TensorNorms {
     pub overall: f32,
@@ -28,9 +28,9 @@ impl TensorNorms {
     /// Computes `‖g‖ = √(Σ g²)` of each tensor and of all together.
     ///
     /// # Errors
-    /// The tensor in which the gradient first overflowed: an entry is not finite, or the sum of squares, which Adam
-    /// uses, is not. The backward pass computes the gradients from the last tensor to the first, so of several
-    /// overflowed tensors the last was the first to overflow.
+    /// The tensor in which the gradient first overflowed: the sum of its squares is not finite in single precision, in
+    /// which Adam squares the entries. The backward pass computes the gradients from the last tensor to the first, so
+    /// of several overflowed tensors the last was the first to overflow.
     pub fn measure<S: Scalar>(&mut self, gradient: &Parameters<S>) -> Result<(), TensorId> {
         let (mut all, mut overflowed) = (0.0, None);
         for ((spec, values), norm) in gradient.tensors().zip(&mut self.by_tensor) {
@@ -54,7 +54,7 @@ pub fn first_not_finite<S: Scalar>(parameters: &Parameters<S>) -> Option<TensorI
 
 /// Computes `Σ x²` in double precision, in which the squares of finite single-precision entries cannot overflow.
 fn square_sum<S: Scalar>(values: &[S]) -> f64 {
-    /// Number of independent sums, so that an addition need not wait for the last one.
+    /// Number of independent sums, so that an addition need not wait for the one before it.
     const LANES: usize = 8;
     let mut sums = [0.0; LANES];
     let square = |x: S| x.to_f64() * x.to_f64();

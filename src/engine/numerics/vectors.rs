@@ -36,7 +36,7 @@ pub fn cosine<S: Scalar>(a: &[S], b: &[S]) -> S {
     S::from_f64(if lengths == 0.0 { 0.0 } else { dot(&a, &b) / lengths })
 }
 
-/// Divides a vector by its largest entry, so that none of its squares overflows.
+/// Divides a vector by the magnitude of its largest entry, so that none of its squares overflows.
 fn scaled<S: Scalar>(vector: &[S]) -> Vec<f64> {
     let largest = vector.iter().map(|x| x.to_f64().abs()).fold(0.0, Scalar::max);
     let divisor = if largest == 0.0 { 1.0 } else { largest };
@@ -104,7 +104,7 @@ pub fn nearest<S: Scalar>(
 
 // The highest of many scores, for the few words of a vocabulary that are listed.
 
-/// Number of scores that are compared at once; most stretches have no score that is high enough.
+/// Number of scores that are tested together; most such stretches contain no score that is high enough and are skipped.
 const STRETCH: usize = 64;
 
 /// Returns the indices of the `count` highest scores, highest first; the first of equal ones comes first. NaN counts as

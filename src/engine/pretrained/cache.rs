@@ -1,5 +1,5 @@
-//! The location of a model: a folder, or a name in the Hugging Face cache. For a model that is missing there is the
-//! command that downloads it; no code here opens a connection.
+//! The location of a model: a folder, or a name in the Hugging Face cache. For a missing model, the command that
+//! downloads it is shown; no code here opens a connection.
 
 use std::env;
 use std::fmt;
@@ -226,7 +226,7 @@ fn revisions(repository: &Path) -> Vec<PathBuf> {
     main.into_iter().chain(others).collect()
 }
 
-/// Returns the name of a file that a folder lacks to be a model's, or `None` if it lacks none.
+/// Returns the name of a file that a model needs and that is missing from a folder; `None` if nothing is missing.
 pub fn lacks(folder: &Path) -> Option<&'static str> {
     if !folder.join(CONFIG).is_file() {
         return Some(CONFIG);
@@ -240,7 +240,7 @@ pub fn has_part_of_a_model(folder: &Path) -> bool {
     [CONFIG, WEIGHTS, INDEX].iter().any(|name| folder.join(name).exists()) || contents::is_like_a_model(folder)
 }
 
-/// Returns the folder of the first module of this class; `None` if there is none.
+/// Returns the folder of the first module of this class in a sentence-transformers folder; `None` if there is none.
 fn module(folder: &Path, class: &str) -> Option<PathBuf> {
     let path = PathBuf::from(modules(folder)?.into_iter().find(|module| module.is(class))?.path);
     let is_within = path.components().all(|part| matches!(part, Component::Normal(_)));
@@ -264,7 +264,7 @@ pub fn static_table(folder: &Path) -> Option<PathBuf> {
     module(folder, CLASS).or_else(own).filter(|folder| folder.join(WEIGHTS).is_file())
 }
 
-/// Returns whether a file's name is one that only files of a model have.
+/// Returns whether a file has the name of a model's config, index or weights.
 pub fn is_named_as_part(file: &Path) -> bool {
     let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     name == CONFIG || name == INDEX || name.ends_with(".safetensors")
@@ -281,8 +281,8 @@ pub enum ModelPath {
     Name(ModelName),
 }
 
-/// Returns the meaning of a path, from what exists on disk. A folder is a model's folder; so is the folder of a given
-/// model file. A repository in the cache stands for its `main` revision, or else for its newest one.
+/// Returns the meaning of a path, from what exists on disk. A folder, or a model's file within it, stands for the
+/// folder of a model. A repository in the cache stands for its `main` revision, or else for its newest one.
 pub fn given(path: &Path) -> ModelPath {
     if path.is_dir() {
         let folder = match revisions(path).into_iter().next() {

@@ -102,7 +102,7 @@ impl Config {
         self.to_json_with(&WritingRules::default())
     }
 
-    /// Returns the text of [`Self::to_json`]. In a model with a source, it contains the rules by which the model
+    /// Returns the text of [`Self::to_json`]. For a model with a source, it contains the rules by which the model
     /// writes.
     pub fn to_json_with(&self, rules: &WritingRules) -> String {
         let sources = &self.architecture.source_blocks;
@@ -112,7 +112,7 @@ impl Config {
         };
         let activation = ACTIVATIONS.iter().find(|(_, activation)| *activation == block.activation);
         let (activation, epsilon) = (activation.map(|(name, _)| *name), block.norm_form.epsilon);
-        // There are no tokens at the beginning or end of a text.
+        // Ids of special tokens that the written tokenizer does not have are null.
         let (class, own) = match self.family {
             Family::Bert => (
                 "BertForMaskedLM",
@@ -174,7 +174,7 @@ impl Config {
         format!("{fields:#}\n")
     }
 
-    /// Returns the fields of Llama's family only. Its rotary positions are not scaled.
+    /// Returns the fields that only Llama's family has. Its rotary positions are not scaled.
     fn llama_fields(&self, activation: Option<&str>) -> Value {
         let block = self.block();
         json!({
@@ -190,8 +190,8 @@ impl Config {
         })
     }
 
-    /// Returns Llama's fields, without a token for padding. Otherwise EuroBERT has an id that is outside a small
-    /// vocabulary, and transformers refuses that.
+    /// Returns Llama's fields, and null as the padding token. EuroBERT's default id of that token lies outside a small
+    /// vocabulary, which transformers refuses.
     fn eurobert_fields(&self, activation: Option<&str>) -> Value {
         let mut fields = self.llama_fields(activation);
         fields["pad_token_id"] = Value::Null;
@@ -319,7 +319,7 @@ pub const DECODERS: [Family; 9] = [
 
 /// Returns the value of `rope_parameters` for heads of this width.
 fn rotary_fields(rotary: Rotary, width: usize) -> Value {
-    // Readers round the product with the width down.
+    // Half a column is added, because readers round the product of the share and the width down.
     const MIDDLE: f64 = 0.5;
     let share = if rotary.width == width { 1.0 } else { (rotary.width as f64 + MIDDLE) / width as f64 };
     let mut fields = json!({ "rope_theta": rotary.theta, "partial_rotary_factor": share, "rope_type": "default" });

@@ -84,7 +84,7 @@ fn tokenizer(folder: &ModelFolder) -> String {
 fn pass(read: &Pretrained) -> Result<String, String> {
     /// Number of words of the pass.
     const TOKENS: usize = 16;
-    /// Largest difference of a sum of weights from 1, for rounding over a longer row.
+    /// Largest difference of a sum of weights from 1 that counts as rounding.
     const TOLERANCE: f32 = 1e-5;
     /// Largest memory of the values that both passes keep. A model of few weights can have very wide heads.
     const BYTES_MAX: f64 = 256.0 * 1024.0 * 1024.0;

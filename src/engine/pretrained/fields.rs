@@ -11,7 +11,7 @@ use super::refusal::{Refusal, quoted};
 /// Advice if a field is wrong.
 pub(super) const CHECK: &str = "check config.json";
 
-/// A config, or one within another: a model of pictures and text has one of each.
+/// The fields of a config, or of a config nested in it, as for the text part of a model of pictures and text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fields<'a> {
     text: &'a str,
@@ -150,7 +150,7 @@ impl<'de, T: DeserializeOwned> Visitor<'de> for Under<'_, T> {
         f.write_str("a map")
     }
 
-    /// Treats null in place of an object as one without fields.
+    /// Treats null as an object without fields.
     fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
         Ok(None)
     }

@@ -31,7 +31,7 @@ use crate::pretrained::writing::{self, GENERATION};
 /// Largest size of each tokenizer file in bytes; the largest vocabularies take about 35 MB.
 pub const TOKENIZER_BYTES_MAX: u64 = 64 << 20;
 
-/// Tokenizer files that are not read.
+/// Tokenizer files that are named in the refusal if none of the files that are read is there.
 const OTHER_TOKENIZERS: [&str; 6] =
     ["tokenizer.model", "spiece.model", "sentencepiece.bpe.model", "spm.model", "bpe.codes", "tekken.json"];
 
@@ -405,8 +405,8 @@ impl Family {
         matches!(self, Self::Bert | Self::DistilBert | Self::EuroBert | Self::Gpt2 | Self::Llama)
     }
 
-    /// Returns the pieces after the words of a vocabulary: one for unknown words, and one that hides a word if the
-    /// family predicts hidden words, or with which a translation begins.
+    /// Returns the special pieces that follow the words of a vocabulary: one for unknown words and, in some families, a
+    /// mask or the padding with which a translation begins.
     pub fn special_pieces(self) -> &'static [&'static str] {
         match self {
             Self::Bert | Self::DistilBert => &[UNKNOWN, MASK],
@@ -434,8 +434,8 @@ pub fn files(config: &Config, readout: Readout, entry: impl Fn(TensorId, usize, 
     files_with(config, readout, &WritingRules::default(), entry)
 }
 
-/// Returns [`files`] of a model. If it has a source, they contain the rules by which it writes, and there is a file of
-/// these rules.
+/// Returns the same files as [`files`]. For a model with a source, the config also has the rules by which the model
+/// writes, and a file of these rules is added.
 pub fn files_with(
     config: &Config,
     readout: Readout,

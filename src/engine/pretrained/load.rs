@@ -220,7 +220,7 @@ pub fn shape(folder: &Path, config: &Config) -> Result<(Architecture, bool), Ref
     Ok((architecture(config, readout), has_head))
 }
 
-/// Returns the tensors by the names of the config's family.
+/// Returns the tensors under the names of the config's family, or the refusal of quantised ones.
 fn found<'a>(folder: &Path, config: &Config, sources: &'a [Open]) -> Result<FoundTensors<'a>, Refusal> {
     let of_config = || text(folder, CONFIG, CONFIG_BYTES_MAX).ok();
     let refused = quantised::refusal(tensors(sources).map(|(_, tensor)| tensor), of_config);
@@ -295,7 +295,7 @@ fn open_one(folder: &Path, name: &str) -> Result<Open, Refusal> {
     Ok(Open { name: name.to_owned(), bytes, source })
 }
 
-/// Returns the readout, and whether the files have it. A model without the layer before its readout is a bare one.
+/// Returns the readout, and whether the files have it. A model that lacks a part of its readout is a bare one.
 fn readout(config: &Config, found: &FoundTensors<'_>) -> (Readout, bool) {
     let readout = config.architecture.readout;
     if config.architecture.has_source() {
@@ -361,7 +361,7 @@ fn check_unused(sources: &[Open], is_used: impl Fn(usize, &str) -> bool) -> Resu
     Ok(())
 }
 
-/// Adds the file that has the tensor of a refusal.
+/// Adds the name of the file that contains the tensor of a refusal.
 fn name_file(refusal: Refusal, sources: &[Open]) -> Refusal {
     let has = |open: &&Open| open.source.header().tensors.iter().any(|it| Some(&it.name) == refusal.tensor.as_ref());
     match sources.iter().find(has) {

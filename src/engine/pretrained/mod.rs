@@ -1,8 +1,8 @@
 //! Model folders from Hugging Face: safetensors, configs and tensor names, translated to an architecture and parameters
 //! of the engine in [`numerics`](crate::numerics).
 //!
-//! Everything here reads files from elsewhere. What does not fit is a [`Refusal`] that says where, what was found, what
-//! was expected and what to do, before much memory is allocated. No network connection is opened.
+//! The files come from elsewhere. If something does not fit, a [`Refusal`] says where, what was found, what was
+//! expected and what to do, before much memory is allocated. No network connection is opened.
 
 pub mod cache;
 pub mod config;

@@ -1,4 +1,4 @@
-//! The message of why a model is not opened: where, what was found, what was expected, and what to do.
+//! The message that says why a model is not opened: where, what was found, what was expected, and what to do.
 
 use std::fmt;
 use std::io;
@@ -6,7 +6,7 @@ use std::io;
 /// Largest number of characters of a name that a message repeats.
 const NAME_CHARS_MAX: usize = 160;
 
-/// Advice if a file is not what was originally written.
+/// Advice if a file differs from what was originally written.
 pub const FETCH_AGAIN: &str = "the file is damaged or incomplete: download it again";
 
 /// The reason why a model is not opened.
@@ -88,7 +88,7 @@ fn escaped(name: &str) -> String {
     if name.chars().nth(NAME_CHARS_MAX).is_some() {
         escaped.push('…');
     }
-    // Names are quoted with backquotes, within which these two need no escape.
+    // Names are quoted with backquotes, within which single and double quotes need no escape.
     escaped.replace("\\'", "'").replace("\\\"", "\"")
 }
 

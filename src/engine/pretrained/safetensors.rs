@@ -298,13 +298,13 @@ const RANK_MAX: usize = 8;
 const NUMBERS_MAX: usize = 1 << 12;
 /// Largest depth of nested objects and lists; the format needs three.
 const DEPTH_MAX: usize = 16;
-/// Number of bytes before the header, which have its length.
+/// Number of bytes before the header, which hold its length.
 const LENGTH_BYTES: u64 = 8;
 
 /// Entry of a header that is not a tensor but texts about the file.
 const METADATA: &str = "__metadata__";
 
-/// Number of bytes of which the length before the tensors is a multiple, by the format.
+/// Alignment in bytes of the first tensor, by the format: the part before it is padded to a multiple of this.
 const ALIGNMENT: usize = 8;
 
 /// The place, shape and number type of a tensor.
@@ -328,7 +328,7 @@ impl FileTensor {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileHeader {
     pub tensors: Vec<FileTensor>,
-    /// Bytes before those of the tensors.
+    /// Number of bytes before those of the tensors.
     pub length: u64,
     /// The texts about the file, by their names.
     pub metadata: BTreeMap<String, String>,

@@ -19,7 +19,7 @@ pub const MODULES: &str = "modules.json";
 /// Largest size of such a list in bytes.
 const MODULES_BYTES_MAX: u64 = 1 << 20;
 
-/// Files of a tokenizer: a complete one, and those next to an older one.
+/// Names of a tokenizer's files: the complete one, and the settings that an older tokenizer needs.
 pub const TOKENIZER: &str = "tokenizer.json";
 pub const TOKENIZER_CONFIG: &str = "tokenizer_config.json";
 /// Names of the files of older tokenizers, those of BERT's family and of GPT-2's.
@@ -54,7 +54,7 @@ pub fn plain(folder: &Path, name: &str) -> Result<(File, u64), Refusal> {
 /// Reads a file of at most `most` bytes.
 ///
 /// # Errors
-/// If it is missing, not a regular file, larger, or of another program's kind.
+/// If it is missing, not a regular file, larger, or in another program's format.
 fn bytes(folder: &Path, name: &str, most: u64) -> Result<Vec<u8>, Refusal> {
     let (file, bytes) = plain(folder, name)?;
     if bytes > most {
@@ -76,7 +76,7 @@ fn unlike(found: String, name: &str, most: u64) -> Refusal {
 /// Reads a text file of at most `most` bytes.
 ///
 /// # Errors
-/// If it is missing, not a regular file, larger, or not UTF-8.
+/// If it is missing, not a regular file, larger, in another program's format, or not UTF-8.
 pub fn text(folder: &Path, name: &str, most: u64) -> Result<String, Refusal> {
     let bytes = bytes(folder, name, most)?;
     String::from_utf8(bytes).map_err(|_| unlike("bytes that are not UTF-8".to_owned(), name, most))

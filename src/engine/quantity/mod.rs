@@ -1,7 +1,7 @@
 //! The catalogue of quantities: every kind of number between words and answers, declared once.
 //!
-//! A [`Definition`] has the names of a quantity and the indices of its entries. Names in code cells, the trace, the
-//! panels Variables, Weights and Fold, and provenance all read it. An [`Entry`] is one number of a quantity. How
+//! A [`Definition`] has the names of a quantity and the indices of its entries. Code cells, the trace, the panels
+//! Variables, Weights and Fold, and provenance all take names from it. An [`Entry`] is one number of a quantity. How
 //! entries are computed is explained by `explain` in the view crate.
 
 use crate::numerics::model::Activations;
@@ -122,7 +122,7 @@ quantities! {
     /// `A`, if the block norms the sum.
     Attended = Definition::of_block("Norm(X{} + Δ)", &[Query, Dim]).short("b[{dim}]")
         .entry("entry {dim} of the vector of {query} after the norm of the sum");
-    /// `φ(… W_1 + b_1)` of the feed-forward layer, with a gate the product.
+    /// `φ(… W_1 + b_1)` of the feed-forward layer; with a gate, the unit times `φ` of the gate.
     Hidden = Definition::of_block("H{}", &[Query, Dim]).short("h[{dim}]")
         .entry("hidden unit {dim} of the feed-forward layer for {query}");
     /// `A + F(A)`, if the block norms after its feed-forward layer.
@@ -225,8 +225,8 @@ pub enum Index {
 
 /// The names and indices of a quantity.
 ///
-/// The texts contain placeholders in braces: `{query}`, `{key}`, `{word}` and `{class}` stand for a word, `{dim}` and
-/// `{place}` for a number, `{head}` for the head, `{part}` for a term that does not come from a head.
+/// The texts contain placeholders in braces, among them `{query}`, `{key}`, `{word}` and `{class}` for a word, `{dim}`
+/// and `{place}` for a number, `{head}` for the head, and `{part}` for a term that does not come from a head.
 #[derive(Clone, Copy, Debug)]
 pub struct Definition {
     /// Symbol of the literature; `{}` is replaced by the block and head.

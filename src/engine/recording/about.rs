@@ -65,7 +65,7 @@ pub struct About {
     pub classes: Option<Vec<String>>,
     pub model: Option<String>,
     pub text: Option<String>,
-    /// Whether the model's final norm was already applied to the last hidden state; the next field says it of the
+    /// Whether the model's final norm was already applied to the last hidden state; the next field says the same of the
     /// encoder.
     pub final_norm_applied: bool,
     pub source_final_norm_applied: bool,
@@ -129,8 +129,8 @@ impl Entries<'_> {
         Some(tokens)
     }
 
-    /// Reads a list of positions of tokens, sorts it and removes duplicates. Empty if there is no such entry, or if it
-    /// is wrong, which is added to the faults.
+    /// Reads a list of positions of tokens, sorts it and removes duplicates. The list is empty if there is no such
+    /// entry, or if the entry is wrong, which is added to the faults.
     fn places(&mut self, key: &str, tokens: usize) -> Vec<usize> {
         let mut places: Vec<usize> = self.list(key, "a list of places of tokens in JSON").unwrap_or_default();
         places.sort_unstable();

@@ -114,8 +114,8 @@ fn says_recording(header: &[u8]) -> bool {
     places.into_iter().any(|(at, _)| follows(&header[at + key.len()..]))
 }
 
-/// Reads the text of a file's header, or only its beginning if its stated length is impossible. Empty if no JSON object
-/// follows the length.
+/// Reads the text of a file's header, or only its beginning if its stated length is impossible. The text is empty if no
+/// JSON object follows the length.
 fn header_text(path: &Path) -> io::Result<Vec<u8>> {
     /// Number of bytes that are read of a header with an impossible length.
     const BEGINNING: u64 = 1 << 16;
@@ -176,7 +176,7 @@ impl Recording {
         })
     }
 
-    /// Reads the bytes of some of a tensor's numbers; none of numbers that are in no file.
+    /// Reads the bytes of some of a tensor's numbers; returns no bytes if the numbers are in no file.
     fn bytes(&self, tensor: &FileTensor, range: Range<usize>) -> Result<Vec<u8>, Refusal> {
         let size = bytes_of_one(tensor);
         assert!(range.end * size <= usize::try_from(tensor.bytes()).unwrap_or(usize::MAX), "numbers of the tensor");
@@ -224,8 +224,8 @@ impl Recording {
         Ok(Matrix::from_row_major(of.len(), cols, numbers))
     }
 
-    /// Reads some rows and columns of one matrix, as [`Self::rows`] does. Only these numbers are converted, which takes
-    /// longer than reading whole rows.
+    /// Reads some rows and columns of one matrix, as [`Self::rows`] does. Whole rows are read, but only these numbers
+    /// are converted, because the conversion takes longer than the reading.
     ///
     /// # Errors
     /// See [`Self::numbers`].
@@ -344,8 +344,8 @@ fn sort(header: &FileHeader, faults: &mut Vec<Refusal>) -> (Vec<RecordedText>, V
     (texts, unused)
 }
 
-/// Returns the numbers of the texts of a file. If its names have no numbers, there is one text, `None`. Gaps and
-/// missing numbers are added to the faults.
+/// Returns the numbers of the texts of a file. If no name contains the number of a text, there is one text, `None`.
+/// Gaps and missing numbers are added to the faults.
 fn text_numbers(
     found: &BTreeMap<Address, &FileTensor>,
     metadata: &BTreeMap<String, String>,

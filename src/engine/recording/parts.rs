@@ -106,8 +106,8 @@ impl Part {
         }
     }
 
-    /// Returns whether a name of this part may have the number of a layer, if `is` is true, or may lack it, if `is` is
-    /// false.
+    /// Returns whether a name of this part may have the number of a layer (if `is` is true) or may lack it (if `is` is
+    /// false).
     fn is_numbered(self, is: bool) -> bool {
         match self {
             Self::Logits | Self::Picture => !is,
@@ -141,7 +141,7 @@ impl Part {
     }
 }
 
-/// The place of a tensor in a recording, as its name tells it.
+/// The place of a tensor in a recording, as its name gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Address {
     /// Number of the text; `None` if the name has no such number.

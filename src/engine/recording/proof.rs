@@ -2,8 +2,8 @@
 //!
 //! `α_ij = softmax_j(c tanh(s q_i · k_j / c) + b_ij)` over the keys that a query sees, where `s` is the scale, `c` the
 //! cap and `b` the bias; a learned sink takes part in the softmax and is dropped. The deviation of a row is half the
-//! sum of its differences, the share of the row that lies elsewhere: in a row over many keys no single weight shows
-//! that dropout was left on, but it moves at least `p / 2(1 − p)` of every row.
+//! sum of its absolute differences, which is the share of the row that lies elsewhere. Dropout that was left on shows
+//! in no single weight of a row over many keys, but it moves at least `p / 2(1 − p)` of every row.
 
 use std::ops::Range;
 
@@ -104,8 +104,8 @@ impl Recording {
         Reader { recording: self, attention }.sums()
     }
 
-    /// Computes the scores of some queries of a head (queries, keys), −∞ where a key is not `visible`, which has the
-    /// rows of these queries only. Returns `None` if queries and keys were not recorded.
+    /// Computes the scores of some queries of a head (queries, keys), −∞ for keys that are not `visible`; `visible` has
+    /// the rows of these queries only. Returns `None` if queries and keys were not recorded.
     ///
     /// # Errors
     /// If the file cannot be read, or a number is not finite.
@@ -156,8 +156,8 @@ impl Recording {
 }
 
 impl Recording {
-    /// Finds the vectors of a text, its hidden states, values, output weights and logits, that have a number which is
-    /// none.
+    /// Returns a fault for each tensor of a text's vectors (hidden states, values, output weights and logits) that has
+    /// a number which is not finite.
     pub fn check_vectors(&self, text: &RecordedText) -> Vec<Refusal> {
         let of_heads =
             text.attentions.iter().flat_map(|of| [of.part(Part::Values), of.part(Part::OutputWeight)]).flatten();
@@ -170,7 +170,7 @@ impl Recording {
         vectors.filter_map(fault).collect()
     }
 
-    /// Reads numbers that must be finite; a class that is never the answer has a logit of −∞.
+    /// Reads numbers that must be finite; a logit may also be −∞, for a class that is never the answer.
     fn finite(&self, tensor: &FileTensor, range: Range<usize>) -> Result<Vec<f64>, Refusal> {
         let numbers = self.numbers(tensor, range)?;
         let may_hide = tensor.name.ends_with(Part::Logits.name());

@@ -137,9 +137,9 @@ struct Row {
     end: usize,
 }
 
-/// Refuses a file whose bytes after the header are not rows: most numbers of the first rows are implausible, and the
-/// rows do not end at the end of the file. Without this check, other text or other number types would be read as
-/// vectors.
+/// Refuses a file whose bytes after the header are not rows: most of the first rows have implausible numbers, and the
+/// rows do not end with the file or are plausible in the other byte order. Without this check, other text or other
+/// number types would be read as vectors.
 fn check_rows(head: &[u8], header: Header) -> Result<(), Refusal> {
     const LOOKED_AT: u64 = 100;
     let (mut rest, mut rows, mut plausible, mut turned) = (head, 0, 0, 0);
@@ -164,7 +164,7 @@ fn check_rows(head: &[u8], header: Header) -> Result<(), Refusal> {
     Err(Refusal::new(found, expected, "the file is damaged, or has numbers of another kind: save it as text"))
 }
 
-/// Returns the next row, without using its bytes; `None` if there are too few bytes for one.
+/// Returns the next row, without moving past it; `None` if there are too few bytes for one.
 fn next(source: &mut Source, width: usize) -> Result<Option<Row>, Refusal> {
     let head = source.peek(2 * (WORD_BYTES_MAX + width * NUMBER_BYTES))?;
     Ok(row_in(head, width))

@@ -1,6 +1,6 @@
 //! Decimal numbers of text files, read as `f32` and rounded once.
 
-/// Largest integer up to which all are exact in `f32`, 2^24.
+/// Largest integer up to which every integer is exact in `f32`, 2^24.
 const EXACT_MAX: u64 = 1 << 24;
 /// Powers of ten that are exact in `f32`. The quotient of two exact numbers is rounded once, to the nearest (Clinger
 /// 1990).
@@ -34,7 +34,7 @@ fn short(bytes: &[u8]) -> Option<f32> {
     Some(if is_negative { -number } else { number })
 }
 
-/// Largest number of digits that fit in the integer.
+/// Number of digits up to which the integer cannot overflow.
 const DIGITS_MAX: usize = 18;
 
 #[cfg(test)]

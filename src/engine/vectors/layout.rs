@@ -202,7 +202,7 @@ impl Layout {
         };
         match at {
             Some(at) => word.extend_from_slice(&unquoted(leading[at])),
-            // A word that contains separators but is not quoted.
+            // The word contains separators but is not quoted.
             None => word.extend_from_slice(&leading.join(&self.style.separator.unwrap_or(b' '))),
         }
         true

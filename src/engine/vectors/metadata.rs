@@ -31,7 +31,7 @@ pub fn label(columns: &[Column]) -> Option<&Column> {
     named.or_else(|| columns.first())
 }
 
-/// Names the rows by a table next to the file, if there is one with an entry for each row.
+/// Names the rows from a table next to the file, if there is one with an entry for each row.
 ///
 /// # Errors
 /// If the table cannot be read.
@@ -91,7 +91,7 @@ fn pickles_beside(name: &str) -> Vec<String> {
     bases(name).into_iter().flat_map(|base| -> Vec<String> { of_base(base) }).collect()
 }
 
-/// Names the rows by a table if it has an entry for each row, and otherwise adds a note to the report.
+/// Names the rows from a table if it has an entry for each row, and otherwise adds a note to the report.
 ///
 /// # Errors
 /// If the table cannot be read.
@@ -100,7 +100,7 @@ pub(super) fn metadata(table: &Path, builder: &mut Builder<'_>, vectors: &Source
     Ok(())
 }
 
-/// Names the rows by a table. If its lines do not belong to the rows, returns a note with the reason instead.
+/// Names the rows from a table. If its lines do not belong to the rows, returns a note with the reason instead.
 fn named_by(table: &Path, builder: &mut Builder<'_>, vectors: &Source) -> Result<Option<String>, LoadStopped> {
     let (_, name) = split(table)?;
     let of_table = |refusal: Refusal| refusal.in_file(name);

@@ -12,7 +12,7 @@
 //! | [`expression`], [`answers`], [`space`] | `king - man + woman`; neighbours and axes; components, hubs, and the comparison of two spaces |
 //!
 //! A file may come from anywhere. What can be repaired is read and counted in the [`Report`]; otherwise there is a
-//! [`Refusal`]. Memory is allocated for rows that were read, never for rows that a header promises.
+//! [`Refusal`]. Memory is allocated for rows that the file can hold, not for all that a header promises.
 
 pub mod answers;
 pub mod binary;
@@ -52,7 +52,7 @@ use crate::pretrained::refusal::{Refusal, quoted};
 pub const WIDTH_MAX: usize = 1 << 16;
 /// Largest number of rows between two calls of the watcher.
 const ROWS_AT_A_TIME: usize = 8192;
-/// Memory after which the watcher is called earlier, because rows can be wide.
+/// Memory in bytes after which the watcher is called even before [`ROWS_AT_A_TIME`] rows, because rows can be wide.
 const BYTES_AT_A_TIME: u64 = 16 << 20;
 /// Memory of a row apart from its numbers and the letters of its word, here and in the window that shows it: the places
 /// of the word in lists, the blocks that hold its letters, the entries of indexes, and its point on the stage.
@@ -297,7 +297,7 @@ impl Table<'_> {
     }
 }
 
-/// The words as a format writes them that has no spaces in words; no two are equal.
+/// The words as they are written in a format without spaces in words; no two are equal.
 #[derive(Debug)]
 pub struct Spellings<'a> {
     pub words: Vec<Cow<'a, str>>,
@@ -378,7 +378,7 @@ impl Vectors {
         self.rows.cols()
     }
 
-    /// Returns whether a row has a word that is more than the number of the row.
+    /// Returns whether a row has a word, and not only a number in place of one.
     pub fn has_word(&self, row: usize) -> bool {
         self.report.unnamed.count == 0 || !self.words[row].bytes().all(|byte| byte.is_ascii_digit())
     }
@@ -398,7 +398,7 @@ impl Vectors {
         Table { words, rows, metadata }
     }
 
-    /// Returns the first row with a word.
+    /// Returns the first row that has this word.
     pub fn row_of(&self, word: &str) -> Option<usize> {
         let hash = hash(word);
         let from = self.index.partition_point(|(other, _)| *other < hash);

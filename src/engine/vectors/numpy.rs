@@ -1,8 +1,8 @@
 //! NumPy's arrays: `.npy`, and `.npz`, which is a zip of them. Pickled arrays are refused, because loading one runs
 //! whatever program is in it.
 //!
-//! The crate `npyz` is not used: it takes as much memory as a header says that it is long, up to 4 GB, before it reads
-//! the first byte of it.
+//! The crate `npyz` is not used: it allocates as much memory as a header claims to take, up to 4 GB, before it reads
+//! the header's first byte.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -213,8 +213,9 @@ impl<'a> Arrays<'a> {
     }
 }
 
-/// Reads the array of vectors of an archive, and the words from its arrays of as many texts, or else from a file next
-/// to it. If the archive itself was compressed, to `packed` bytes, its entries may grow as much as a file of that size.
+/// Reads the array of vectors of an archive, and the words from its arrays with a text for each row, or else from a
+/// file next to it. If the archive itself was compressed, to `packed` bytes, its entries may grow as much as a file of
+/// that size.
 ///
 /// # Errors
 /// If there is no such array, or reading was stopped.

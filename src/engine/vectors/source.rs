@@ -106,7 +106,7 @@ impl Source {
         self.broken.as_deref()
     }
 
-    /// Returns the next `count` bytes, or all that are left, without using them.
+    /// Returns the next `count` bytes, or all that are left, without moving past them.
     ///
     /// # Errors
     /// If a compressed file exceeds its largest size, or `count` is more than readers may look ahead.
@@ -135,7 +135,7 @@ impl Source {
         Ok(())
     }
 
-    /// Returns the next line with its end, without using it; empty at the end of the file.
+    /// Returns the next line with its end, without moving past it; the line is empty at the end of the file.
     ///
     /// # Errors
     /// If the line is longer than [`AHEAD_MAX`]; see also [`Self::peek`].

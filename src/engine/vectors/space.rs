@@ -215,9 +215,9 @@ const SPAN_WORDS_MAX: usize = 1024;
 /// Largest number of numbers in the directions of these words together.
 const SPAN_NUMBERS_MAX: usize = 1 << 24;
 
-/// Computes the turn within the span of n words, of which there are fewer than dimensions. With `Pᵀ = A S` and `Qᵀ = B
-/// T`, where `A` and `B` have orthonormal columns, the products are `Pᵀ Q = A (S Tᵀ) Bᵀ`, and only the (n, n) matrix in
-/// the middle is decomposed.
+/// Computes the turn within the span of n words, where n is less than the number of dimensions.
+/// With `Pᵀ = A S` and `Qᵀ = B T`, where `A` and `B` have orthonormal columns, the products are `Pᵀ Q = A (S Tᵀ) Bᵀ`,
+/// and only the (n, n) matrix in the middle is decomposed.
 ///
 /// # Errors
 /// If there are too many words.

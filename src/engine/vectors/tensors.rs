@@ -285,7 +285,8 @@ fn no_table<'a>(names: impl Iterator<Item = &'a String>) -> Refusal {
     Refusal::new(found, format!("a table named {}", TABLES.join(", ")), ADVICE)
 }
 
-/// Names the rows by the pieces of the tokenizer in the folder, or by the lines of its list, if these match the rows.
+/// Names the rows from the pieces of the tokenizer in the folder, or from the lines of its list, if these match the
+/// rows.
 fn names(folder: &Path, builder: &mut Builder<'_>, source: &Source) -> Result<(), LoadStopped> {
     let rows = usize::try_from(builder.seen()).unwrap_or(usize::MAX);
     let label = |entries| vec![Column { name: "label".to_owned(), entries }];

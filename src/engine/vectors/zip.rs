@@ -181,7 +181,7 @@ fn entry(bytes: &[u8]) -> Option<(Option<Entry>, &[u8])> {
     let extra_end = name_end + u16_at(bytes, 30)?;
     let mut large = large_numbers(bytes.get(name_end..extra_end)?);
     let rest = bytes.get(extra_end + u16_at(bytes, 32)?..).filter(|_| bytes.starts_with(ENTRY))?;
-    // Those of these three numbers that are too large for 32 bits are in the extra fields, in this order.
+    // Each of these three numbers that is too large for 32 bits is in the extra fields, in this order.
     let mut number = |small: u32| if small == ELSEWHERE { large.next() } else { Some(small.into()) };
     let (size, packed, at) = (number(size), number(packed), number(at));
     let is_read = flags & 1 == 0 && [0, 8].contains(&method);

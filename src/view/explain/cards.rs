@@ -119,7 +119,7 @@ impl EntryReader<'_> {
         Some(vec![of(false)?, of(true)?])
     }
 
-    /// Returns the model with other changes than the learner's, so that formulas contain exactly the settings that are
+    /// Returns the model with changes other than the learner's, so that formulas contain exactly the settings that are
     /// `true`.
     fn model_with(&self, head: usize, settings: Settings) -> ModelSnapshot {
         let mut heads = vec![HeadMode::Live; self.model.architecture.heads()];
@@ -137,7 +137,7 @@ fn choices() -> impl Iterator<Item = (bool, bool, bool)> {
     (0..8).map(|bits: usize| (bits & 1 != 0, bits & 2 != 0, bits & 4 != 0))
 }
 
-/// Returns the test that a setting differs from 1, or the test that it equals 1 if it does not count.
+/// Returns the test that a setting differs from 1, or, if the setting does not count, the test that it equals 1.
 fn unless_equal(setting: Expr, counts: bool) -> Test {
     let is_neutral = Test::Equal(setting, 1.0);
     if counts { is_neutral.negated() } else { is_neutral }

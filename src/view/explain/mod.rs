@@ -4,8 +4,9 @@
 //! too, each with its own explanation, back to the static vectors and the weights. Nodes are made when they are asked
 //! for.
 //!
-//! Each quantity has one rule ([`rules`]): an expression over other entries. From it come the formula, the
-//! numbers in it and the way back; the engine stays the source of each number, and a rule explains it.
+//! Each quantity has one rule ([`rules`]): an expression over other entries. The formula, the numbers in the formula
+//! and the way back to other entries come from the rule; the engine stays the source of each stored number, which the
+//! rule only explains, and a number that is not stored is computed by its rule.
 //!
 //! | module | of an entry |
 //! |---|---|

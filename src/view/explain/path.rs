@@ -70,7 +70,7 @@ pub struct PathModel {
 }
 
 impl PathArrow {
-    /// Creates an arrow from the origin that stands for no word, head or term.
+    /// Creates an arrow that begins at the origin and stands for no word, head or term.
     fn plain(label: String, to: Point) -> Self {
         let (part, head, own, key, weight, entry) = (None, None, None, None, None, None);
         Self { label, part, head, own, key, weight, length: 0.0, entry, from: [0.0; 3], to }
@@ -151,7 +151,7 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Creates an arrow from the origin, whose length is the value of an entry, or 0 if there is none.
+    /// Creates an arrow that begins at the origin. Its length is the value of an entry, or 0 if there is none.
     fn arrow(&self, label: String, entry: Entry, to: Point) -> PathArrow {
         let length = self.reader.value(entry).unwrap_or_default();
         PathArrow { entry: Some(entry), length, ..PathArrow::plain(label, to) }

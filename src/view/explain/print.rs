@@ -42,7 +42,7 @@ pub fn call(operator: &str, argument: &str) -> String {
     format!("\\operatorname{{{operator}}}({argument})")
 }
 
-/// Writes an expression as an equation of vectors.
+/// Writes an expression in LaTeX, with whole vectors instead of their entries.
 pub fn print(expression: &Expr) -> String {
     print_with("", expression)
 }

@@ -1,5 +1,5 @@
-//! Reads entries from a snapshot: the number of each, what it belongs to, and its names: by words, by numbers, and by
-//! its meaning.
+//! Reading of entries from a snapshot: the number of each, what it belongs to, and its names, by words, by numbers and
+//! by meaning.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -379,7 +379,7 @@ impl EntryReader<'_> {
         }
     }
 
-    /// Returns the symbol of a tensor with its block and head: `A₁`.
+    /// Returns the symbol of an entry's quantity, with its block and head: `A₁`.
     pub fn symbol(&self, entry: Entry) -> String {
         let Entry { quantity, owner, .. } = entry;
         if let Some(tensor) = entry.tensor() {
@@ -612,7 +612,7 @@ pub fn part_name(part: BlockPart, norms: usize) -> &'static str {
     }
 }
 
-/// Returns the symbol of a term that no head adds, with `{}` in the place of its block.
+/// Returns the symbol of a term that no head adds, with `{}` in place of its block.
 fn part_symbol(part: BlockPart, norms: usize) -> &'static str {
     match part {
         BlockPart::Rescaled => "Norm(X{}) − X{}",

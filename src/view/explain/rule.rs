@@ -117,8 +117,8 @@ impl Place {
     }
 }
 
-/// A setting that a learner can change. The expression of a rule always contains it; formulas and worked numbers leave
-/// it out while it is neutral.
+/// A number that depends on what a learner can change. The expression of a rule always contains it; formulas and worked
+/// numbers leave it out while it is neutral.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Setting {
@@ -180,7 +180,7 @@ impl Number {
     }
 }
 
-/// A vector that is not a quantity, whose entries a letter indexes.
+/// A vector that is not a quantity. A letter indexes its entries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vector {
     pub latex: String,
@@ -407,7 +407,7 @@ impl Expr {
         }
     }
 
-    /// Returns whether the expression is a setting, or made only of settings, that changes nothing.
+    /// Returns whether the expression changes nothing: a setting with its neutral value, or made only of such settings.
     pub fn is_neutral(&self) -> bool {
         match self {
             Self::Number(number) => number.setting.and_then(Setting::neutral) == Some(number.value),

@@ -220,8 +220,8 @@ impl EntryReader<'_> {
         Said { happens: spoken(&telling.happens), result: Some(result).filter(|result| !result.is_empty()), notes }
     }
 
-    /// Says which word of the vocabulary the model's answer repeats; `None` if the answer itself is told, or may not
-    /// be.
+    /// Says which word of the vocabulary the model's answer repeats; `None` if the answer itself is told, or must not
+    /// be told.
     fn repeated(&self, block: usize, query: usize) -> Option<String> {
         let is_told = block != self.last_block() || self.answers(query).is_some() || self.keeps_answers();
         if is_told { None } else { said(self.model, query) }

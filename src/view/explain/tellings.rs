@@ -24,7 +24,7 @@ const NAMED: usize = 3;
 /// The least length that is not written as 0 with three decimals.
 const LEAST_LENGTH: f32 = 0.0005;
 
-// Names that clauses leave to the reader of the numbers.
+// Placeholders for words of the sentence, which are filled in when a clause is written out.
 const QUERY: &str = "{query}";
 const KEY: &str = "{key}";
 const MASK: &str = "{mask}";

@@ -288,9 +288,9 @@ impl WalkModel {
         fits(self.query_side, &self.queries) && fits(self.key_side, &self.keys)
     }
 
-    /// Returns whether a key takes part in a step. In the first step, only the query's own word does. A hidden key does
-    /// not from the step that masks the scores on, and a key with almost no weight does not from the softmax on, unless
-    /// it is the query's own word.
+    /// Returns whether a key takes part in a step. In the first step, only the query's own word does. Hidden keys drop
+    /// out when the scores are masked, and keys with almost no weight from the softmax to the output of the head, but
+    /// the query's own word stays. In the last step, all keys take part.
     pub fn takes_part(&self, step: Step, key: usize) -> bool {
         /// The least weight that draws a line.
         const WEIGHT_MIN: f32 = 0.02;
@@ -506,7 +506,8 @@ impl Walked<'_> {
         }
     }
 
-    /// Writes the equations of a block from the sum with what its heads add to its output.
+    /// Writes the equations of a block after its heads: from the sum of the input and what the heads add, to the
+    /// output.
     fn after_heads(&self) -> String {
         let norms_sums = self.parts.config.norms_attended() && self.parts.config.feed_forward.is_some();
         let quantities = [Quantity::Summed, Quantity::Attended, Quantity::Joined, Quantity::Output];

@@ -1,6 +1,6 @@
-//! A lesson's trained model written as a model folder in the form of BERT or GPT-2, of a [decoder](super::decoders)
-//! with rotary positions, or of a [translator](super::translators) if it has a source, which transformers opens and
-//! attune reads back; or a pretrained model with the learner's changes, or after further training.
+//! Model folders that transformers opens and attune reads back: a lesson's trained model in the form of BERT or GPT-2,
+//! of a [decoder](super::decoders) with rotary positions or, if it has a source, of a [translator](super::translators);
+//! or a pretrained model with the learner's changes, or after further training.
 //!
 //! Words keep their ids. After them come the few special tokens that a tokenizer needs, with the zero vector that a
 //! hidden word has in a lesson. Parts of the form that the lesson's model lacks, such as biases or position embeddings,
@@ -98,7 +98,8 @@ impl Checkpoint {
             }
             _ => learned(id, row, col).unwrap_or(0.0),
         };
-        // A lesson without gates gets gates that are 1: their weights are 0, and their biases 1.
+        // A lesson without gates is written with gates: its hidden units become the gates, and the units that these
+        // multiply are 1, with weights 0 and biases 1.
         let gets_gate = decoders::gets_gate(&model.architecture, &self.config.architecture);
         let entry = |id: TensorId, row: usize, col: usize| match id.name {
             TensorName::GateWeights if gets_gate => entry(TensorName::HiddenWeights.of_block(id.block), row, col),

@@ -1,7 +1,9 @@
-//! The forms of today's decoders, with rotary positions, in which a lesson's model is written as a folder.
+//! The forms of current decoder families, which have rotary positions, in which a lesson's model is written as a
+//! folder.
 //!
-//! A family fits if what it reads from its own config is the lesson's model. Parts that it has and the lesson lacks,
-//! such as biases, are written as zeros. A feed-forward layer without a gate is written with one that is always 1.
+//! A family fits if reading the config that is written for it gives the lesson's model. Parts that the family has and
+//! the lesson lacks, such as biases, are written as zeros. A feed-forward layer without a gate is written with one that
+//! is always 1.
 
 use attune_core::lesson::places::FieldPath;
 use attune_engine::numerics::attention::{AttentionConfig, Window};
@@ -59,7 +61,7 @@ fn without_needless_window(architecture: &Architecture) -> Architecture {
     own
 }
 
-/// Returns the model with gates, and with biases, because a bias of 1 makes a gate 1.
+/// Returns the model with a gate in each feed-forward layer, and with a bias, which makes the gate 1 if it is 1 itself.
 fn gated(architecture: &Architecture) -> Architecture {
     let mut gated = architecture.clone();
     for block in gated.blocks.iter_mut().filter(|block| !block.gated) {
@@ -82,7 +84,7 @@ fn differing(own: &Architecture, read: &Config) -> Vec<Unfit> {
     differing.chain(too_few).map(unfit).collect()
 }
 
-/// Lists the parts that may be zeros in a family's form, each and whether the model has it.
+/// Lists the parts that may be zeros in a family's form, and whether the model has each of them.
 fn flags(architecture: &Architecture) -> [(FieldPath, bool); 5] {
     let block = &architecture.blocks[0];
     [
@@ -97,7 +99,7 @@ fn flags(architecture: &Architecture) -> [(FieldPath, bool); 5] {
 /// Lists the fields of a lesson that must have the same value in a family's form, each with its value as text.
 fn fields(architecture: &Architecture) -> Vec<(FieldPath, String)> {
     let block = &architecture.blocks[0];
-    // These numbers have single precision in transformers.
+    // The transformers library has these numbers in single precision, so they are compared in it.
     let number = |number: Option<f64>| number.map_or("none".to_owned(), |number| (number as f32).to_string());
     let own: [(FieldPath, String); 7] = [
         (&["model", "embedding_norm"], architecture.embedding_norm.to_string()),

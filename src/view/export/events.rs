@@ -1,4 +1,4 @@
-//! Elements of Markdown as events, from which every export writes text.
+//! Elements of Markdown as events, from which exports write Markdown text.
 
 use std::iter;
 

@@ -52,7 +52,8 @@ impl Unfit {
     }
 }
 
-/// Returns a finding if the model has no feed-forward layers, because every family has them.
+/// Returns a finding if the blocks of the source or those of the sentence have no feed-forward layer, because every
+/// family has them in both.
 pub(super) fn attention_alone(architecture: &Architecture) -> Option<Unfit> {
     let forwards = |blocks: &[BlockConfig]| blocks.iter().any(|block| block.feed_forward.is_some());
     let is_whole = |blocks: &[BlockConfig]| blocks.is_empty() || forwards(blocks);

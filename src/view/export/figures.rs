@@ -1,6 +1,6 @@
-//! Figures in a text: tables and rankings, shaded as HTML or as plain text and Markdown, and plots as SVG for light and
-//! dark backgrounds. Everything in a plot but its lines has the text colour of the page, `currentColor`, or a middle
-//! grey if the page sets none.
+//! Figures in a text: tables and rankings, as HTML with shading or as plain text and Markdown, and plots as SVG for
+//! light and dark backgrounds. Everything in a plot but its lines has the text colour of the page, `currentColor`, or a
+//! middle grey if the page sets none.
 
 use std::fmt::Write;
 use std::iter;
@@ -25,8 +25,8 @@ pub struct Most {
 pub const HTML: Most = Most { parts: 16, rows: 100, cols: 64 };
 pub const TEXT: Most = Most { parts: 8, rows: 40, cols: 16 };
 
-/// The colour of negative numbers as red, green and blue: blue, which is visible on light and dark backgrounds. The
-/// opacity shows the size.
+/// The colour of negative numbers, as its red, green and blue parts: a blue that is visible on light and dark
+/// backgrounds. The opacity shows the size of the number.
 const NEGATIVE: &str = "47,127,208";
 /// The colour of positive numbers: orange.
 const POSITIVE: &str = "222,112,28";
@@ -175,7 +175,8 @@ pub fn grid(lines: impl IntoIterator<Item = Vec<String>>) -> Vec<Event<'static>>
             element(Tag::TableCell, (!text.is_empty()).then(|| words(&text)))
         })
     };
-    let alignments = iter::once(Alignment::Left).chain(vec![Alignment::Right; header.len() - 1]).collect();
+    let alignments =
+        iter::once(Alignment::Left).chain(vec![Alignment::Right; header.len().saturating_sub(1)]).collect();
     let head = element(Tag::TableHead, cells(header));
     let rows = lines.flat_map(|row| element(Tag::TableRow, cells(row)));
     element(Tag::Table(alignments), head.into_iter().chain(rows))

@@ -228,7 +228,7 @@ impl ExportTarget {
         prepared.into_iter().try_for_each(|(file, prepared)| prepared.put().map_err(|error| fault(&file, error)))
     }
 
-    /// Returns the file's name with another ending in the place of its extension.
+    /// Returns the file's name with another ending instead of its extension.
     fn beside_name(&self, ending: &str) -> String {
         format!("{}{ending}", self.file.file_stem().unwrap_or_default().to_string_lossy())
     }
@@ -247,7 +247,7 @@ enum Part {
     Config,
 }
 
-/// Writes a file that is not an export format, such as a learner's work. It is written completely or not at all, and
+/// Writes a file that is not an export, such as a learner's work. The file is written completely or not at all, and
 /// never over the lesson.
 ///
 /// # Errors
@@ -272,9 +272,10 @@ fn spare(lesson: &Path, file: &Path) -> Result<(), ExportFault> {
 
 /// The ending of the name of a page's folder of pictures.
 const FILES: &str = "_files";
-/// The ending of the name of the table that describes each vector in a row.
+/// The ending of the name of the table that has a row about each vector.
 const METADATA: &str = "_metadata.tsv";
-/// Ending of the file name of the configuration with which the Embedding Projector opens both files.
+/// The ending of the name of the configuration with which the Embedding Projector opens the vectors and their metadata
+/// together.
 const CONFIG: &str = "_config.json";
 
 /// Returns the reason why no file can be written at this path, as far as it can be known in advance; `None` if there is

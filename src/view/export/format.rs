@@ -11,7 +11,7 @@ pub enum Format {
     Ipynb,
     Html,
     Web,
-    /// The pages of a presentation, with the model.
+    /// The slides of a presentation, with the model.
     Slides,
     Md,
     /// The model in Python, with its numbers.
@@ -185,7 +185,7 @@ impl Format {
         })
     }
 
-    /// Returns the format in words.
+    /// Returns the names and descriptions of the format.
     ///
     /// # Panics
     /// For a format of vectors that is only read: CSV, and the binary form of fastText.

@@ -110,7 +110,7 @@ pub(super) fn field(text: &str) -> String {
     if line.starts_with(SIGNS) { format!("'{line}") } else { line }
 }
 
-/// Writes a page about the class.
+/// Writes a page about the class, with a table of the figures of each task if `has_items`.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -187,7 +187,8 @@ impl Class<'_> {
     }
 }
 
-/// Lists the most common mistakes in all tasks.
+/// Returns a list of the most common mistakes in all tasks, each of which at least two works share; empty if there are
+/// none.
 fn common(class: &Class<'_>) -> String {
     const SHOWN: usize = 5;
     let mut mistakes: Vec<Mistake<'_>> = (0..class.tasks.len()).flat_map(|task| class.mistakes(task)).collect();

@@ -1,7 +1,7 @@
 //! A page as a Jupyter notebook, nbformat 4.5.
 //!
 //! The code is Rhai over attune's tensors, as the notebook states. Jupyter has no kernel for it and shows code and
-//! outputs as they are. The numbers of a figure are included as text.
+//! outputs as they are. Tables and rankings are included as plain text too.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -20,7 +20,7 @@ use super::page::{Code, Image, Page, PageCell, PageItem, Pictures};
 use super::web_page::output_html;
 use crate::view_model::output::OutputModel;
 
-/// The largest length of a cell's id, as the format requires.
+/// The largest length of a cell's id that the format allows.
 const ID_CHARS_MAX: usize = 64;
 /// The prefix of the address of a picture attached to its cell.
 const ATTACHMENT: &str = "attachment:";
@@ -59,7 +59,7 @@ pub fn write(snapshot: &Snapshot, pictures: &Pictures, to: impl Write) -> io::Re
 /// Writes the file of a notebook.
 pub(super) fn write_cells(metadata: &Value, cells: &[Value], mut to: impl Write) -> io::Result<()> {
     let notebook = json!({ "cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5 });
-    // Formatted as Jupyter itself does: keys sorted, indented by one space.
+    // The formatting is the same as Jupyter's: keys sorted, indented by one space.
     notebook.serialize(&mut Serializer::with_formatter(&mut to, PrettyFormatter::with_indent(b" ")))?;
     writeln!(to)?;
     to.flush()
@@ -155,7 +155,7 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// Returns an output in the formats that Jupyter can choose from; most have plain text as one of them.
+/// Returns an output in the formats from which Jupyter can choose; plain text is always one of them.
 fn output(output: &OutputModel, pictures: &Pictures) -> Value {
     let data = match output {
         OutputModel::Number(number) => json!({ "text/plain": lines(&number.full) }),

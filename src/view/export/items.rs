@@ -1,5 +1,5 @@
 //! The figures of each task over a class: how many solved it, which wrong answers they gave, and whether those who
-//! solved it also solved the others. Teachers find with them the questions that are too easy, too hard or unclear.
+//! solved it also solved the others. Teachers use them to find the questions that are too easy, too hard or unclear.
 
 use std::io::{self, Write};
 
@@ -15,10 +15,11 @@ pub struct ItemFigures<'a> {
     /// The number of works with an answer that was judged.
     pub answered: usize,
     pub right: usize,
-    /// The share of right answers among those given, which is called the difficulty, although a large one is easy.
+    /// The share of right answers among those given; `None` if there are none. It is called the difficulty, although a
+    /// large share means an easy task.
     pub difficulty: Option<f64>,
     /// The point-biserial correlation between this task and the number of other tasks that are right, over the works
-    /// that answered it; `None` if all answers are right, all are wrong, or all works have the same number right.
+    /// that answered it; `None` if all answers are right, all are wrong, or that number is the same in all works.
     pub discrimination: Option<f64>,
     /// The wrong answers with their shares: each wrong choice of a prediction, or each feedback on an exercise.
     pub wrong: Vec<WrongAnswer<'a>>,

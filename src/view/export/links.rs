@@ -1,4 +1,4 @@
-//! Where the links of a lesson's text lead, on a page on its own and in a site.
+//! The addresses to which the links of a lesson's text lead, on a page of its own and in a site.
 
 use std::collections::BTreeSet;
 
@@ -67,7 +67,7 @@ pub(super) fn section_id(cell: &str) -> String {
     plain(&format!("cell-{}", cell.replace(char::is_whitespace, "-")))
 }
 
-/// Returns whether a link is an address of the web or of e-mail, which cannot run a script.
+/// Returns whether a link is a web or e-mail address, which cannot run a script.
 pub fn is_safe_link(url: &str) -> bool {
     ["http://", "https://", "mailto:"]
         .iter()

@@ -7,9 +7,9 @@
 //!
 //! A text that is written goes through [`restated`]: it has no tags, and links only to the web and to the pictures
 //! beside it. The lesson's own Markdown may mean something else to another reader: without a maths extension, for
-//! example, `$` hides nothing. The written text is therefore parsed again, with and without the extensions, and
-//! accepted only if it has no tags and no links or pictures but the intended ones. Hints and answers, which a page
-//! opens on demand, become notes at the end, as in a book.
+//! example, the content of a formula is read as Markdown. The written text is therefore parsed again, with and without
+//! the extensions, and accepted only if it has no tags and no links or pictures but the intended ones. Hints and
+//! answers, which a page opens on demand, become notes at the end, as in a book.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -175,7 +175,7 @@ impl<'a> MarkdownWriter<'a> {
         }
     }
 
-    /// Writes a note at the end of the page.
+    /// Writes a note, with its title as a heading, and adds its pictures.
     pub fn end_note(&mut self, note: PageNote) {
         self.heading(HeadingLevel::H3, &note.title);
         self.text.push_str(&note.text);
@@ -467,7 +467,7 @@ fn portable<'a>(events: &'a [Event<'_>]) -> Vec<Event<'a>> {
     portable
 }
 
-/// Returns the language of a code block, up to the first character that a fence cannot state.
+/// Returns the language of a code block, up to the first character that cannot stand in a fence.
 fn language(kind: &CodeBlockKind<'_>) -> CowStr<'static> {
     let CodeBlockKind::Fenced(info) = kind else { return "".into() };
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '+');

@@ -11,7 +11,8 @@
 //! | [`figures`] | tables, rankings and plots, for all of these |
 //! | [`sheet_html`], [`sheet_svg`] | panels on a page, and as a vector picture |
 //! | [`pytorch`] | a model as a Python notebook that builds it in PyTorch and asserts its numbers |
-//! | [`vectors`] | vectors for the Embedding Projector |
+//! | [`vectors`] | a lesson's vectors as a table, for every format of vectors |
+//! | [`recording`] | a recording as a trace, and a model's pass as a recording |
 //! | [`trace`] | every tensor of a forward pass as JSON |
 //! | [`evidence`] | maps, splits of scores, measures of words, and heads over texts, as tables and JSON |
 //! | [`checkpoint`] | a lesson's model as a folder in the form of a family of transformers |

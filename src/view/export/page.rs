@@ -47,7 +47,8 @@ pub struct SlidePlace {
     pub title: String,
     /// The id of the stage cell that is shown beside the slide.
     pub stage: Option<String>,
-    /// The place on the time line at which the stage stops.
+    /// The step of the walk that the stage shows, counted from 0 through all layers; `None` if the slide is not part of
+    /// a walk.
     pub walk: Option<usize>,
     /// Whether the slide is the first one of its cell, and so has the cell's controls.
     pub is_first: bool,
@@ -311,7 +312,7 @@ fn prediction<'a>(predict: &'a Predict, shown: &'a CellSnapshot) -> Vec<PageItem
         markdown(&predict.ask, shown),
         PageItem::Choices { choices: choices.clone(), chosen, right: None },
     ];
-    // The answer is shown only after the learner has given one.
+    // The model's answer is shown only after the learner has answered.
     let Some(run) = shown.run.as_deref().filter(|_| is_locked) else { return items };
     let right = match run.verdict {
         Some(Verdict::Prediction { right }) => place_of(Some(right)),

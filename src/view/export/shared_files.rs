@@ -1,5 +1,5 @@
-//! Files that the pages of a site share: styles, scripts and pictures stand beside the pages, each once. A page that is
-//! alone holds them itself.
+//! Files that the pages of a site share: each style, script and picture is stored once, beside the pages. A page of its
+//! own contains them itself.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -88,8 +88,8 @@ impl Parts<'_> {
         }
     }
 
-    /// Returns the content security policy of a page that runs only this script, if any, loads only the page's own
-    /// parts and connects to nothing.
+    /// Returns the content security policy of a page, which connects to nothing and loads only its own parts or, in a
+    /// site, the site's files. Without a `script`, it runs none; a page of its own runs only this one.
     pub fn policy(self, script: Option<&str>) -> String {
         let script = script.map_or(String::new(), |script| match self.0 {
             Some(_) => " script-src 'self';".to_owned(),

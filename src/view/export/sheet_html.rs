@@ -1,4 +1,5 @@
-//! Panels as HTML: maps as shaded tables, whose numbers have all of their digits; small maps and plots as pictures.
+//! Panels as HTML: maps as shaded tables, in which hovering over a number shows all its digits; small maps and plots as
+//! pictures.
 
 use std::fmt::Write as _;
 
@@ -7,7 +8,7 @@ use super::figures::{HTML, plot_svg, ranking_html, table_html};
 use super::sheet_svg;
 use crate::sheet::{Bars, Fold, FoldContent, Grids, Item, Sheet, Table, Text, Tone};
 
-/// The number of map cells that a page shows as tables; further maps are left out.
+/// The largest number of map cells that a panel shows as tables; further maps are left out.
 const CELLS_MAX: usize = 100_000;
 
 /// Writes a sheet as markup, beginning with its title.

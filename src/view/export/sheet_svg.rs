@@ -1,8 +1,8 @@
 //! Panels as a vector picture for papers: text is text, the ground is light, nothing runs, and the same sheets always
 //! give the same bytes.
 //!
-//! Everything that comes from a lesson goes through [`words`]: what steers the direction of text, or that XML cannot
-//! have, is escaped visibly.
+//! Everything that comes from a lesson goes through [`words`]: characters that steer the direction of text are written
+//! as escapes, and those that XML cannot contain are replaced.
 
 mod grids;
 
@@ -28,14 +28,14 @@ const HEADING_SIZE: f32 = 14.0;
 const FONT_SIZE: f32 = 12.0;
 /// The height of a line of text.
 const LINE: f32 = 17.0;
-/// The generous estimate of an average letter's width, as a share of the font size; letters of Chinese, Japanese and
-/// Korean are as wide as high.
+/// A generous estimate of the average width of a letter, as a share of the font size; letters of Chinese, Japanese and
+/// Korean are as wide as they are high.
 const LETTER: f32 = 0.56;
 const FIRST_SQUARE: char = '\u{1100}';
 /// The largest number of characters of a name, and of a paragraph; longer ones are cut off.
 const NAME_MAX: usize = 24;
 const WORDS_MAX: usize = 2_000;
-/// The size of a plot, which [`plot_svg`] draws.
+/// The size of the plots that [`plot_svg`] draws.
 const PLOT: [f32; 2] = [640.0, 280.0];
 
 /// Writes sheets as one picture, one below the other.
@@ -56,7 +56,7 @@ pub fn write(sheets: &[Sheet], mut to: impl Write) -> io::Result<()> {
     to.flush()
 }
 
-/// Draws one part of a sheet as a picture that stands in a page.
+/// Draws one part of a sheet as a picture for a page.
 pub fn part(item: &Item, title: &str) -> String {
     let mut drawing = Drawing::default();
     drawing.item(item);
@@ -207,8 +207,8 @@ impl Drawing {
     }
 }
 
-/// Returns at most `max` characters of a text, escaped for XML, without those that would change the direction of the
-/// text around it.
+/// Returns at most `max` characters of a text, escaped for XML; those that would change the direction of the text
+/// around it are written as visible escapes.
 fn words(text: &str, max: usize) -> String {
     escaped(&printable(&cut(text, max)).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}"))
 }

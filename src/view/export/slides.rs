@@ -1,5 +1,5 @@
-//! A lesson as the slides of its presentation, in the window's order: each is a cell of a page, with the stage that is
-//! shown beside it.
+//! A lesson as the slides of its presentation, in the window's order. Each slide is a cell of a page, with the stage
+//! that is shown beside it.
 
 use attune_core::kernel::notebook::snapshot::CellSnapshot;
 use attune_core::kernel::snapshot::Snapshot;

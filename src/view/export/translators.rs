@@ -1,7 +1,8 @@
 //! The forms in which a lesson's model with a source is written as a folder: T5, BART, mBART and Marian.
 //!
-//! The token with which the lesson's decoder begins is a word with the zero vector there. A lesson's target is as long
-//! as its source, so no word ends it; words that are not the lesson's answers are never written.
+//! The token with which the lesson's decoder begins becomes a word with the zero vector. A lesson's target is as long
+//! as its source, so no word ends the target, and the folder's rules for writing exclude all words that are not answers
+//! of the lesson.
 
 use attune_core::lesson::places::FieldPath;
 use attune_engine::numerics::attention::distances::DistanceForm;
@@ -29,7 +30,7 @@ pub(super) fn family(architecture: &Architecture) -> Family {
     }
 }
 
-/// Returns whether a family of models with a source can express a field of newer models.
+/// Returns whether a family of models with a source can express a field that otherwise only newer models have.
 pub(super) fn has_field(field: FieldPath, architecture: &Architecture, family: Family) -> bool {
     let root = (architecture.width as f64).sqrt();
     match (field, family) {
@@ -120,7 +121,7 @@ fn alike(block: &BlockConfig) -> BlockConfig {
     alike
 }
 
-/// Lists widths of heads that do not fit.
+/// Lists the widths of heads that the family cannot express.
 fn of_widths(architecture: &Architecture, is_t5: bool) -> Vec<Unfit> {
     let widths = |block: &BlockConfig| [block.attention.key_width, block.attention.value_width];
     let of_block = |block: &BlockConfig| {
@@ -166,7 +167,7 @@ fn of_positions(architecture: &Architecture, family: Family) -> Option<Unfit> {
     Some(Unfit::new(&["model", "positions"], found, needed))
 }
 
-/// Returns the model in the family's form, with parts that the lesson lacks, which are written as zeros.
+/// Returns the model in the family's form. Parts that the lesson lacks are added to it, and are written as zeros.
 pub(super) fn written(architecture: &Architecture, family: Family) -> Architecture {
     let mut written = architecture.clone();
     if family == Family::T5 {

@@ -104,7 +104,7 @@ struct Written<'a> {
 }
 
 impl Written<'_> {
-    /// Adds the vectors of a sentence's words. `number` is the index of the sentence.
+    /// Adds the vectors of a sentence's words. `number` is the number of the sentence, counted from 1.
     fn sentence(&mut self, number: usize, shown: &SentenceSnapshot, model: &ModelSnapshot, rows: TableRows) {
         let words: Vec<&str> = shown.tokens.iter().map(|token| token.text.as_str()).collect();
         let (labels, sentence) = (token_labels(&shown.tokens), words.join(" "));
@@ -160,8 +160,9 @@ fn states<'a>(
     }
 }
 
-/// Returns the snapshot with one of the lesson's sentences on the stage; everything else is unchanged. `None` if there
-/// is no model yet, or no such sentence.
+/// Returns the snapshot with one of the lesson's sentences on the stage. If another one was there, only the
+/// interventions that suit any sentence remain, and generated words are dropped. `None` if there is no model yet, or no
+/// such sentence.
 pub fn at_sentence(snapshot: &Snapshot, index: usize) -> Option<Snapshot> {
     let space = snapshot.space.as_deref()?;
     let model = snapshot.model.as_ref()?;

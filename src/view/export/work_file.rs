@@ -2,8 +2,8 @@
 //! is handed in, or shared together with the view. A name and the time spent are included only if the learner gives
 //! them. A [`SharedWork`] is one that is opened as a copy: its file, and its lesson.
 //!
-//! The file identifies its lesson by an id and a hash, never by a path, so that its author cannot make another file
-//! open.
+//! The file identifies its lesson by an id and a hash, never by a path, so that nobody can make a file that opens some
+//! other file on the reader's computer.
 
 use std::fmt;
 use std::io::ErrorKind;
@@ -113,7 +113,7 @@ impl WorkFile {
         Self { attune: VERSION, lesson, name: None, minutes: None, work, view: None }
     }
 
-    /// Reads a submitted file.
+    /// Reads a work file.
     ///
     /// # Errors
     /// If it is not a regular file, too large, truncated, not a work, or of a newer version.
@@ -127,7 +127,7 @@ impl WorkFile {
         Self::parse(str::from_utf8(&bytes).map_err(|why| unread(&why))?)
     }
 
-    /// Parses the text of a submitted file.
+    /// Parses the text of a work file.
     ///
     /// # Errors
     /// See [`Self::read`].
@@ -185,7 +185,7 @@ impl WorkFile {
     }
 }
 
-/// The warning when the work was made with another text of the lesson.
+/// The warning that the work was made with another text of the lesson.
 pub const OTHER_VERSION: &str =
     "The file was made with another version of the lesson. Whatever does not fit this version is left out.";
 
@@ -223,7 +223,7 @@ impl SharedWork {
                     let given = shown(given);
                     return Err(format!("{of}, but {given} is \"{}\"", lesson.id));
                 }
-                // The files of a model without a text are compared when they are read.
+                // A model that is opened without a lesson has no text; its files are compared when they are read.
                 (given.to_owned(), text.is_none_or(|text| mark.is_of(&text)))
             }
             None => find(mark, file, of_program).ok_or_else(|| {

@@ -1,4 +1,5 @@
-//! *All heads*: every head of every layer as a small map, marked and sorted by a measure; one opens in *Attention*.
+//! *All heads*: every head of every layer as a small map, marked and sorted by a measure; clicking one opens it in
+//! *Attention*.
 
 use std::sync::Arc;
 
@@ -25,10 +26,13 @@ pub fn items(models: &Models, chosen: &Chosen) -> Option<Vec<Item>> {
     if heads.heads.is_empty() {
         return Some(Vec::new());
     }
-    let words = chosen.measure.words();
+    let measure = chosen.measure.unwrap_or_else(|| heads.usual_measure());
+    let words = measure.words();
     let mut items =
         vec![Item::Controls(over_texts::choice(false).into()), Item::Controls(controls(&heads, chosen)), Item::Scrolls];
-    items.push(Item::soft(format!("{}. {} ({}).", words.meaning, words.formula, words.source)));
+    let even = heads.even(measure).map(|even| format!(" With equal weights: {}.", short(even)));
+    let even = even.unwrap_or_default();
+    items.push(Item::soft(format!("{}. {} ({}).{even}", words.meaning, words.formula, words.source)));
     let lacks_lengths = chosen.reading.is_added && !heads.heads.iter().all(|head| head.cells.has_lengths());
     if lacks_lengths {
         items.push(Item::warning(Needs::Terms.words()));
@@ -42,9 +46,9 @@ pub fn items(models: &Models, chosen: &Chosen) -> Option<Vec<Item>> {
     if !heads.sinks.is_empty() {
         items.push(Item::Controls(vec![Control::Sinks(heads.sinks.clone())]));
     }
-    items.push(Item::Controls(strongest(&heads, chosen.measure, MARKED, "Strongest:")));
+    items.push(Item::Controls(strongest(&heads, measure, MARKED, "Strongest:")));
     let named: Vec<String> =
-        heads.strongest(chosen.measure, MARKED).iter().map(|head| heads.heads[*head].say(chosen.measure)).collect();
+        heads.strongest(measure, MARKED).iter().map(|head| heads.heads[*head].say(measure)).collect();
     if !named.is_empty() {
         items.push(Item::toned(format!("Strongest: {}.", named.join("; ")), Tone::Tooltip));
     }
@@ -54,7 +58,7 @@ pub fn items(models: &Models, chosen: &Chosen) -> Option<Vec<Item>> {
     };
     let summary = "Strongest heads by each measure";
     items.push(Item::Details { summary, items: HeadMeasure::ALL.into_iter().map(of_each).collect() });
-    let head = chosen.head.or_else(|| heads.strongest(chosen.measure, 1).first().copied());
+    let head = chosen.head.or_else(|| heads.strongest(measure, 1).first().copied());
     items.extend(head.and_then(|head| head_tables::items(models, head)).unwrap_or_default());
     items.extend(sinks(&heads.sinks));
     items.extend(over_texts::details(models, chosen));
@@ -65,13 +69,14 @@ pub fn items(models: &Models, chosen: &Chosen) -> Option<Vec<Item>> {
 /// spreadsheet.
 fn controls(heads: &Arc<AllHeads>, chosen: &Chosen) -> Vec<Control> {
     const WIDTH: f32 = 122.0;
+    let chosen_measure = chosen.measure.unwrap_or_else(|| heads.usual_measure());
     let measure = |measure: HeadMeasure| {
         let words = measure.words();
-        let is_chosen = chosen.measure == measure;
+        let is_chosen = chosen_measure == measure;
         Control::Button(Button::option(words.title, words.meaning, is_chosen, Choice::Measure(measure)))
     };
     let mut controls = vec![Control::Menu(Menu {
-        label: chosen.measure.words().title.to_owned(),
+        label: chosen_measure.words().title.to_owned(),
         name: "Measure of the heads".to_owned(),
         hint: "The measure that marks and sorts the heads (in the grid, M chooses the next measure)".to_owned(),
         width: Some(WIDTH),
@@ -116,7 +121,8 @@ fn place(heads: &AllHeads, head: &HeadSummary) -> String {
 }
 
 fn tiles(heads: &Arc<AllHeads>, chosen: &Chosen) -> Tiles {
-    let Chosen { measure, reading, order, .. } = *chosen;
+    let Chosen { reading, order, .. } = *chosen;
+    let measure = chosen.measure.unwrap_or_else(|| heads.usual_measure());
     let (marked, full) = (heads.strongest(measure, MARKED), heads.full(measure));
     let tile = |head: usize, at: [usize; 2]| {
         let head = &heads.heads[head];

@@ -68,7 +68,7 @@ pub fn word_items(models: &Models, chosen: &Chosen) -> Option<Vec<Item>> {
     Some(items)
 }
 
-/// Returns the choice of what the arcs of the sentence show.
+/// Returns the controls that choose what the arcs of the sentence show.
 fn arcs(words: &Words, chosen: &Chosen) -> Vec<Control> {
     let option = |title: String, hint: &str, measure: Option<WordMeasure>| {
         let is_on = chosen.word_measure == measure;

@@ -9,7 +9,8 @@ use crate::view_model::pieces::WordAttention;
 
 /// The largest number of heads that have a button each; more heads are in a list.
 const BUTTONS: usize = 4;
-/// How cross-attention is read: without it, the first row seems to translate the word that it looks at.
+/// The explanation of the rows of cross-attention. Without it, the first row seems to translate the word that it looks
+/// at.
 const OF_THE_NEXT_WORD: &str =
     "Each row is a word that the decoder has read. What it looks at serves to predict the next word.";
 

@@ -27,7 +27,8 @@ pub fn items(models: &Models, _: &Chosen) -> Option<Vec<Item>> {
     Some(items)
 }
 
-/// Returns the controls for all axes together: their origin, and the share of the variance that they show.
+/// Returns the controls for all axes together: those that choose them anew, those of the picture, and the share of the
+/// variance that the axes show.
 fn basis(model: &AxesModel) -> Vec<Control> {
     let why = if model.can_refit {
         "Turns the axes to the directions in which the points that are now on the stage differ most"
@@ -58,7 +59,8 @@ fn meter(row: &AxisRow) -> Meter {
     Meter { letter, name: row.name.clone(), shown, share: row.variance, spoken, hint: row.meaning.clone() }
 }
 
-/// Returns the fields for the two groups of words between which an axis runs.
+/// Returns the fields for the two groups of words between which an axis runs, and the button that restores a changed
+/// axis.
 fn choice(row: &AxisRow, model: &AxesModel) -> Vec<Control> {
     let letter = row.axis.letter();
     let (from, to) = row.chosen.clone().unwrap_or_default();

@@ -12,7 +12,7 @@ use crate::view_model::asked::AskedState;
 use crate::view_model::head_tables::TablesModel;
 use crate::view_model::{Models, number};
 
-/// The largest number of heads in a model for which all compositions are drawn.
+/// The largest number of heads of a model whose compositions are all drawn.
 const HEADS_DRAWN: usize = 32;
 /// The number of pairs of heads that are listed.
 const LISTED: usize = 10;

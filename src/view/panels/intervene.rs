@@ -1,4 +1,4 @@
-//! *Intervene*: what is changed about the pass, what each head adds to each word, and who sees whom.
+//! *Intervene*: the changes to the pass, what each head adds to each word, and which words each word sees.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ const MAP_LEGEND: &str = "Rows are layers. With a second sentence: how far the a
      vector or one head is the second's, 0 and 1 being the two sentences. Without one: the change of the answer's difference \
      of logits when a head is off. Paths: how far a head before it gets through this part of the head alone.";
 
-/// Returns the maps of the sentence that are computed so far.
+/// Returns the maps of the sentence that have been computed so far.
 pub fn maps(model: &WhatIfModel) -> Vec<(MapKind, Grid)> {
     let Some(map) = &model.map else { return Vec::new() };
     let heads = map.heads.iter().map(Vec::len).max().unwrap_or(0);

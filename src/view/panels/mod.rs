@@ -1,9 +1,9 @@
-//! Panels as sheets: a function for each, from the models of a snapshot and what the viewer has chosen to what is
-//! shown.
+//! Panels as sheets: for each panel, a function that turns the models of a snapshot and the viewer's choices into the
+//! items of a sheet.
 //!
-//! A new panel is a file here, with its line in [`PANELS`], and its name in `core/lesson/schema/panels.rs`: window,
-//! exports and the tables of the documentation have it then. The notebook and the stage are pictures of their own, and
-//! no sheets.
+//! A new panel needs a file here, a line in [`PANELS`], and a name in `core/lesson/schema/panels.rs`; the window, the
+//! exports and the tables of the documentation then include it. The notebook and the stage are not sheets, because they
+//! are pictures of their own.
 
 mod all_heads;
 pub mod answers;
@@ -89,7 +89,7 @@ pub fn keys() -> Vec<String> {
     PANELS.iter().map(|(panel, _)| key(*panel)).collect()
 }
 
-/// Returns the name of a panel on the command line: `all-heads`.
+/// Returns the name of a panel on the command line, such as `all-heads`.
 pub fn key(panel: PanelName) -> String {
     panel.title().to_lowercase().replace(' ', "-")
 }

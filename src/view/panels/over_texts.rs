@@ -1,5 +1,5 @@
-//! *All heads* over texts: a file's progress, all heads over two measures, and one head with its distributions, words,
-//! distances and shown texts.
+//! *All heads* over texts: the progress through a file, all heads over two measures, and one head with its
+//! distributions, words, distances and shown texts.
 
 use attune_core::kernel::Snapshot;
 use attune_core::kernel::command::{Command, TextsCommand};
@@ -26,7 +26,7 @@ const NAMED: usize = 5;
 const LISTED: usize = 10;
 /// The number of texts whose arcs are shown; those of other texts are in lines that open.
 const IN_SIGHT: usize = 3;
-/// The number of bins of the largest weights that are shown, out of [`BINS`].
+/// The number of bins into which the [`BINS`] bins of largest weights are merged to be shown.
 const SHOWN_BINS: usize = 10;
 /// The largest number of characters of a text that its button shows.
 const TEXT_CHARS: usize = 36;
@@ -224,7 +224,7 @@ fn highest(kept: &KeptTexts, measure: TextMeasure) -> Vec<Control> {
     std::iter::once(title).chain(heads.iter().take(NAMED).map(button)).collect()
 }
 
-/// Returns a list of the layers, and the heads of the layer of the open head.
+/// Returns a list of the layers, and the heads of the open head's layer or, if no head is open, of the first layer.
 fn heads(kept: &KeptTexts, asked: Option<usize>) -> Vec<Control> {
     const WIDTH: f32 = 150.0;
     let all = &kept.texts.heads;

@@ -1,6 +1,6 @@
 //! *Step*: the steps of a word through a head, in words, and why it looks where it looks.
 //!
-//! The window draws the steps as pictures of their own; what is about a score is drawn from here in the window too.
+//! The window draws the steps as pictures of their own, but takes the split of a score from here.
 
 use attune_core::kernel::snapshot::scores::ShownScore;
 
@@ -26,7 +26,8 @@ pub fn shown_score(walk: &WalkModel) -> ShownScore {
     ShownScore { head: walk.focus.head, query: walk.focus.query, key: walk.key }
 }
 
-/// Returns the focus before one is chosen: the word that the lesson is about, in the last layer.
+/// Returns the focus before one is chosen: the word that the lesson is about, with the score that is explained by
+/// default, or else in the first head.
 fn focus_by_default(models: &Models) -> Option<Focus> {
     let route = models.get::<RouteModel>()?;
     let word = route.word(&[])?;

@@ -1,4 +1,4 @@
-//! *Train*: where training stands, and its loss.
+//! *Train*: the state of training, and its loss.
 
 use crate::sheet::{Chosen, Item};
 use crate::view_model::output::PlotModel;

@@ -1,4 +1,4 @@
-//! *Variables*: every tensor and variable with its shape; each opens into all of its numbers.
+//! *Variables*: every tensor and variable with its shape; each opens to show all of its numbers.
 
 use crate::sheet::{Chosen, Fold, FoldContent, Item, Numbers};
 use crate::view_model::tensors::{VariableKind, VariableModel, VariableValue, VariablesModel};

@@ -1,4 +1,4 @@
-//! *Weights*: every tensor of the model as a map; where the weights are compared with others, the differences.
+//! *Weights*: every tensor of the model as a map or, if the weights are compared with others, a map of the differences.
 
 use crate::sheet::grid::numbered;
 use crate::sheet::{Cells, Chosen, Grid, Grids, Item, Scale};

@@ -23,8 +23,8 @@ pub struct Chosen {
     pub focus: Option<Focus>,
     /// Whether attention is shown as lines instead of maps.
     pub as_lines: bool,
-    /// The measure by which heads are marked and ordered.
-    pub measure: HeadMeasure,
+    /// The measure by which heads are marked and ordered; `None` for the usual one of the model.
+    pub measure: Option<HeadMeasure>,
     pub order: HeadOrder,
     /// Whether *All heads* measures a file of texts instead of the sentence.
     pub over_texts: bool,
@@ -32,7 +32,7 @@ pub struct Chosen {
     pub plotted: [Option<TextMeasure>; 2],
     /// The measure of how much each word mattered, shown by the arcs of the sentence; `None` for attention weights.
     pub word_measure: Option<WordMeasure>,
-    /// The answer on the stage about which questions are asked.
+    /// The answer for which the measures of each word are computed.
     pub answer: ShownAnswer,
 }
 
@@ -69,7 +69,7 @@ impl Chosen {
         match choice {
             Choice::Head(head) => self.head = head,
             Choice::Lines(as_lines) => self.as_lines = as_lines,
-            Choice::Measure(measure) => self.measure = measure,
+            Choice::Measure(measure) => self.measure = Some(measure),
             Choice::Order(order) => self.order = order,
             Choice::OverTexts(over_texts) => self.over_texts = over_texts,
             Choice::Plotted { axis, measure } => self.plotted[axis] = Some(measure),

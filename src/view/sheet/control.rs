@@ -1,5 +1,5 @@
-//! Controls of a sheet: each has a name, an explanation, a state and what it asks for, as plain data. The window draws
-//! them; exports, which nobody can use them in, write none.
+//! Controls of a sheet, as plain data: each has a name, an explanation, a state and a request. The window draws them;
+//! exports, in which nobody can use them, leave them out.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::words::Text;
 use crate::view_model::attention::{HeadMap, Reading, Sinks, tsv};
 use crate::view_model::heads::AllHeads;
 
-/// A request of a control.
+/// The request that a control makes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ask {
     Command(Command),
@@ -47,7 +47,8 @@ pub enum Control {
 }
 
 impl Control {
-    /// Returns the controls as [`Aside`], which is a menu if the panel is narrow; `None` for other controls.
+    /// Returns the control's [`Aside`], whose controls become a menu if the panel is narrow; `None` for any other
+    /// control.
     pub fn aside(&self) -> Option<&Aside> {
         if let Self::Aside(aside) = self { Some(aside) } else { None }
     }
@@ -202,7 +203,7 @@ impl Filled {
     }
 }
 
-/// A button that copies numbers, which are written only when they are copied.
+/// A button that copies numbers, whose text is made only when it is pressed.
 #[derive(Clone, Debug)]
 pub struct Copy {
     /// The words that complete the label "Copy …".

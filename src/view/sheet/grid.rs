@@ -41,7 +41,7 @@ pub enum Scale {
 }
 
 impl Scale {
-    /// Returns the largest magnitude that has a colour of its own.
+    /// Returns the magnitude at which the scale has its full colour.
     pub fn full(self) -> f32 {
         match self {
             Self::Share { full, .. } | Self::Signed { full } => full,
@@ -49,7 +49,7 @@ impl Scale {
     }
 }
 
-/// The numbers of a grid, which are read from the model's data without a copy.
+/// The numbers of a grid. Those of heads and of tensors are read from the model's data without a copy.
 #[derive(Clone, Debug)]
 pub enum Cells {
     /// Attention of one head.

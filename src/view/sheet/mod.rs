@@ -4,11 +4,11 @@
 //! written and tested alike. What moves while it is drawn (scrolling, a drag, what the pointer is on) belongs to the
 //! renderer.
 //!
-//! The window draws *Attention*, *All heads*, *Variables* and *Axes* from their sheets: all that is done in them is a
-//! choice, a command, or a question about a number. *Weights*, *Intervene*, *Train*, *Answers* and *Meaning* draw
-//! themselves, and their sheets are what exports write. Their tools work on what is drawn (a brush over weights, a
-//! slider for each of a thousand entries, strokes on a mask, a point that scrubs the loss, words that are being
-//! written): as items of a sheet, each would have its code in the renderer, for one panel only.
+//! The window draws *Attention*, *All heads*, *Variables* and *Axes* from their sheets: everything that is done in them
+//! is a choice, a command, or a question about a number. The other panels draw themselves, apart from parts such as the
+//! split of a score in *Step*, and their sheets are for exports. Their tools work on what is drawn (a brush over
+//! weights, a slider for each of a thousand entries, a mask that is painted, a point that moves along the loss, words
+//! that are being written); as an item of a sheet, each tool would need code in the renderer for a single panel.
 //!
 //! | module | job |
 //! |---|---|
@@ -102,7 +102,7 @@ impl Item {
     }
 }
 
-/// A line that opens. In the window, one line of a sheet is open at a time; an export shows all of them open.
+/// A line that opens to show its content. In the window, only one line of a sheet is open at a time.
 #[derive(Clone, Debug)]
 pub struct Fold {
     /// The name that identifies the line within the sheet.
@@ -176,7 +176,7 @@ pub struct Tile {
     /// The row and the column. If rows have no names, the row is 0 and the column is the place in the order.
     pub at: [usize; 2],
     pub head: usize,
-    /// Its name with the number, for screen readers.
+    /// The name of the head with the number, for screen readers.
     pub spoken: String,
     /// The measure of the head; `None` if the head has none.
     pub number: Option<f32>,

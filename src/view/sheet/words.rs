@@ -1,4 +1,4 @@
-//! Words of a sheet, with their weight among the others.
+//! Paragraphs of a sheet, and the prominence of each.
 
 /// A paragraph.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,7 +9,7 @@ pub struct Text {
     pub hint: String,
 }
 
-/// The weight of a paragraph among the others.
+/// The purpose of a paragraph, which determines its colour, its size and its font.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
     Plain,

@@ -109,10 +109,10 @@ pub struct NamedAnswer {
 /// The model's ability to continue sentences, and what it has generated.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AnswersWriting {
-    /// The model cannot, for this reason.
+    /// The model cannot continue sentences, for this reason.
     Cannot(String),
     Can {
-        /// The largest number of words at once.
+        /// The largest number of words that can be generated at once.
         most: usize,
         written: Option<WrittenText>,
     },
@@ -146,7 +146,7 @@ pub enum WritingSearch {
 /// The learner's choices for generating words.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WritingPlan {
-    /// The number of words at once.
+    /// The number of words to generate at once.
     pub count: usize,
     pub search: WritingSearch,
     /// The number of beams, if the search is with beams.
@@ -588,7 +588,7 @@ pub struct Share {
 }
 
 impl Share {
-    /// Returns a sentence such as `layer 2, head 1, at “not” gives “hate” +2.1`.
+    /// Returns a sentence such as `layer 2, head 1, at “not” gives “hate” +2.10`.
     pub fn said(&self, answer: &str) -> String {
         format!("{} gives {} {:+.2}", self.label, quoted(answer), self.value)
     }
@@ -651,7 +651,7 @@ struct TermSums {
     /// The sums by layer: 0 stands for the vectors before all layers, and the number after the last layer for the
     /// readout.
     layers: BTreeMap<usize, f32>,
-    /// The terms by block and head within the block.
+    /// The sums by block and by head within the block.
     heads: BTreeMap<(usize, usize), f32>,
     looks: Vec<(HeadAtKey, f32)>,
     /// The layer, counted from 1, before which a vector was patched.

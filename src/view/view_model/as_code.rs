@@ -8,7 +8,8 @@ use attune_engine::numerics::attention::{HeadMode, Mask, MaskBase};
 use attune_engine::numerics::model::activations::{Interventions, Patch};
 use attune_engine::numerics::model::cost::forward_multiplications;
 
-/// A kind of map of a sentence: one for each token's vector before each layer, one for each head, or one for paths.
+/// A kind of map of a sentence. Its cells stand for the vector of each token before each layer, for each head, or for
+/// each path into a head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MapKind {
     Words,
@@ -85,8 +86,8 @@ pub fn map(model: &ModelSnapshot, map: &SentenceMap, kind: MapKind) -> Option<St
     Some(code)
 }
 
-/// Returns the first layer from which on one cell can compute the map. The cost decreases towards the last layer,
-/// because a pass with a change begins at the changed layer.
+/// Returns the layer with which a map begins, so that a single cell can compute the map from there to the last layer.
+/// The cost decreases towards the last layer, because a pass with a change begins at the changed layer.
 fn first_layer(model: &ModelSnapshot, places: &[usize]) -> usize {
     let (layers, tokens) = (places.len(), model.sentence.tokens.len());
     let cost = forward_multiplications(&model.architecture, model.classes.len(), tokens, tokens);

@@ -1,4 +1,4 @@
-//! The state of a question to a model whose answer takes long: not asked, running, answered, or refused in words.
+//! The state of a question that a model takes a while to answer: refused, not asked, running, failed or answered.
 
 use std::sync::Arc;
 

@@ -47,7 +47,7 @@ pub struct HeadMap {
     pub title: String,
     /// The index of the head's block in the model.
     pub block: usize,
-    /// The number of the block where there is no room for the title.
+    /// The number of the block, which is shown where there is no room for the title.
     pub layer: usize,
     pub enabled: bool,
     /// The labels of the rows: words or pieces of the sentence, or of a source that attends to itself.
@@ -395,11 +395,11 @@ impl HeadCells {
         }
     }
 
-    /// Returns the readings of a query with all keys.
+    /// Returns the numbers that are shown for a query and each key, as [`Self::shown`] does for one key.
     pub fn shown_row(&self, reading: Reading, query: usize) -> Vec<Option<f32>> {
         let is_of_weights = !reading.is_added && (!reading.hides_sinks || self.sinks.is_empty());
         if is_of_weights && self.words.is_none() {
-            // Small maps are made of many rows, which are read as they lie.
+            // A small map needs every row of its head, so the weights are copied without a call for each.
             return self.activations().weights.row(query).iter().copied().map(Some).collect();
         }
         (0..self.cols()).map(|key| self.shown(reading, query, key)).collect()
@@ -410,7 +410,7 @@ impl HeadCells {
     }
 }
 
-/// How attention is read: as weights or as contributions, and with or without sinks.
+/// The way in which attention is read: as weights or as contributions, and with or without sinks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Reading {
@@ -487,8 +487,8 @@ impl Sink {
     }
 }
 
-/// Returns whether the weights of a recording are complete: all keys are shown, with small weights, and without a
-/// learned sink.
+/// Returns whether the weights of a recording are complete: all keys are shown, small weights were not left out, and
+/// there are no learned sinks.
 fn has_whole_rows(pass: &RecordedPass) -> bool {
     let text = &pass.place.model.recording.texts[pass.place.text];
     let is_shown = |of_source| pass.place.tokens(of_source).len() == pass.place.count(of_source);

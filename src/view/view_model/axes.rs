@@ -1,5 +1,5 @@
 //! The axes of the picture: what each one is, and how much of the variance on the stage they show. The caption of the
-//! picture is the line that must never be wrong ([`StageShares`]).
+//! picture states this share ([`StageShares`]).
 
 use std::sync::Arc;
 
@@ -112,7 +112,7 @@ impl AxisOrders {
     }
 
     fn of(space: &Arc<StaticSpace>) -> Self {
-        // The picture through a norm does not have the words in this order.
+        // A picture that is drawn through a norm does not show the words in this order.
         let is_plain = space.scale().is_none();
         let is_chosen = |axis: &usize| is_plain && space.basis.chosen[*axis].is_some();
         let chosen: Vec<usize> = (0..AXES).filter(is_chosen).collect();

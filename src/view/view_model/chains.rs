@@ -1,7 +1,8 @@
-//! The query and the key of a score as two chains of arrows, tip to tail: an arrow for what each source put into it.
+//! The query and the key of a score as two chains of arrows, tip to tail. Each arrow is what one source put into the
+//! vector.
 //!
-//! The picture is the plane through both in the head's space, seen from the side: to the right is the direction of the
-//! query. So the ends of the chains are the query and the key themselves, and how far an arrow of the key leads to the
+//! The picture is the plane through both vectors in the head's space, with the direction of the query to the right. The
+//! chains therefore end at the query and the key themselves. The distance by which an arrow of the key leads to the
 //! right, times `‖q‖` and the scale, is its part of the score.
 
 use attune_engine::numerics::Matrix;
@@ -32,7 +33,7 @@ pub struct ChainArrow {
     pub to: PlanePoint,
 }
 
-/// The share of the key's length below which a remainder is rounding in double precision.
+/// The share of the key's length below which a remainder is only a rounding error of double precision.
 const ROUNDING: f64 = 1e-9;
 /// The largest number of arrows in a chain, not counting the one for all other parts.
 const ARROWS: usize = 7;

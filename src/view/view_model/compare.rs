@@ -12,7 +12,8 @@ pub const SECOND: char = '′';
 /// The comparison of two sentences.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompareModel {
-    /// A pair for each two occurrences of a shared word, the least similar after attention first.
+    /// A pair for each occurrence of a shared word in the first sentence with each in the second, the least similar
+    /// after attention first.
     pub pairs: Vec<PairModel>,
     /// A sentence that explains that the two sentences share no word; `None` if they do.
     pub none: Option<String>,

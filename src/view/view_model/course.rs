@@ -1,6 +1,6 @@
-//! The learner's progress through the course: for each lesson the number of completed tasks, and which lesson was open
-//! last. It is plain data that outlives a session, into which every window merges its own; the course page is made from
-//! it.
+//! The learner's progress through the course: the number of completed tasks of each lesson, and the lesson that was
+//! open last. It is plain data that outlives a session. Every window merges its own progress into it, and the course
+//! page is made from it.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,7 +33,7 @@ pub struct Course {
     pub lessons: BTreeMap<String, LessonProgress>,
     /// The paths of recent files, the latest first.
     pub recent: Vec<String>,
-    /// The answers to questions with drawn numbers, by the path of their lesson's file.
+    /// The answers to questions with randomly drawn numbers, by the path of their lesson's file.
     pub answers: BTreeMap<String, Answers>,
 }
 
@@ -97,7 +97,7 @@ fn is_wrong(shown: &CellSnapshot) -> bool {
     }
 }
 
-/// Returns the seconds since 1970; 0 for a clock that is set to before that.
+/// Returns the seconds since 1970; 0 for an earlier time.
 pub fn seconds(time: SystemTime) -> u64 {
     time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
@@ -229,7 +229,7 @@ pub struct HomeModel {
     pub next: Option<HomeNext>,
     /// The tasks of the whole course.
     pub tasks: Tasks,
-    /// The questions on earlier lessons as they stand with the learner.
+    /// The schedule of the questions on earlier lessons.
     pub review: Review,
 }
 
@@ -260,7 +260,7 @@ pub enum CardPicture {
     /// A placeholder for a model that is not on this computer, with what must be installed, the number of its layers
     /// and the number of heads in its first layer.
     Absent { needs: String, layers: usize, heads: usize },
-    /// No picture can be drawn.
+    /// The absence of a picture, because none can be drawn.
     None,
 }
 
@@ -317,7 +317,8 @@ impl HomeModel {
     pub fn of(found: &CourseFiles) -> Self {
         // The saved file may contain anything.
         let course = found.course.bounded();
-        // The questions of recall are asked in the lessons, and listed on the page of what is due.
+        // The lesson with the questions of recall is not listed, because they are asked in the other lessons and on a
+        // page of their own.
         let is_shown = |file: &&CourseFile| !file.heading.as_ref().is_ok_and(|heading| heading.id == RECALL);
         let files = found.files.iter().filter(is_shown);
         let lessons: Vec<HomeRow> = files.map(|file| row_of_course(file, found, &course)).collect();

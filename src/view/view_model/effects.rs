@@ -1,4 +1,4 @@
-//! What each weight of the model does to a word: how fast the word's contextual point moves in the picture when the
+//! The effect of each weight of the model on a word: how fast the word's contextual point moves in the picture as the
 //! weight grows.
 
 use attune_core::kernel::snapshot::Snapshot;

@@ -1,6 +1,6 @@
 //! Features of the rows of a file of vectors, which set the colours and sizes of points: the frequency rank, and the
-//! columns of the metadata. For each feature, every row gets one of a few levels once, so that a frame with very many
-//! points looks up one byte for each.
+//! columns of the metadata. The level of every row is computed once for each feature, so that a frame with very many
+//! points only looks up one byte for each.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -17,7 +17,7 @@ use super::quoted;
 /// A feature of a row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Feature {
-    /// The index of the row in the file, because most files list words by frequency.
+    /// The position of the row in the file, which is the rank by frequency in most files.
     Rank,
     /// The column with this name.
     Column(String),
@@ -240,8 +240,8 @@ impl Features {
         made.sizes.get_or_init(levels).clone()
     }
 
-    /// Returns the levels for colours; `None` if the file does not have the feature. A few different values have a
-    /// colour each, even if they are numbers.
+    /// Returns the levels for colours; `None` if the file does not have the feature. If there are only a few different
+    /// values, each has a colour of its own, even if they are numbers.
     pub fn colors(&self, feature: &Feature) -> Option<Arc<Levels>> {
         let (column, made) = self.find(feature)?;
         let levels = || {

@@ -121,7 +121,7 @@ impl Sheet {
     }
 }
 
-/// The entries of a sheet: some columns of a matrix.
+/// The entries of a sheet: a matrix, or some of its rows or columns.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SheetEntries<'a> {
     pub rows: usize,
@@ -204,8 +204,8 @@ pub struct FoldModel {
     key_groups: Vec<Option<usize>>,
     pub crowds: Vec<Cluster>,
     attention: AttentionConfig,
-    /// The last block of the source and the quantity of its words, from which keys and values are computed, if they are
-    /// from a source.
+    /// The quantity and the block of the source's vectors, from which cross-attention computes keys and values; `None`
+    /// for self-attention, and if the source has no layers.
     memory: Option<(Quantity, usize)>,
     is_normed_first: bool,
     /// The queries, keys and values of all heads as points, each along their own principal axes.
@@ -229,7 +229,7 @@ impl FoldModel {
         }
         let labels = HeadLabels::of(model);
         let (block, config, own) = architecture.head(head);
-        // A recording has no weights, which are the first sheets.
+        // A recording has no weights, which the first sheets show.
         if model.recorded.is_some() {
             return None;
         }

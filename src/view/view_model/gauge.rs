@@ -1,4 +1,5 @@
-//! The scale under the sentence: the places of the words between the two ends of the picture's first axis with a name.
+//! The scale under the sentence: the places of its words between the two ends of the axis with a meaning, or of the
+//! first chosen axis.
 
 use std::borrow::Cow;
 
@@ -11,7 +12,8 @@ use attune_engine::numerics::table::Table;
 
 use super::axes::{ends, short};
 
-/// A scale from the centre of some words, at 0, to that of others, at 1. A word may lie beyond either end.
+/// A scale from one point, at 0, to another, at 1, such as the centres of two groups of words. A word may lie beyond
+/// either end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GaugeModel {
     /// Name of the first end as the axis states it, such as `fruit` or `company`.
@@ -89,7 +91,7 @@ impl GaugeModel {
         let (sentence, is_recorded) = (&model.sentence, model.recorded.is_some());
         let axis = space.basis.chosen.iter().flatten().next()?;
         let scale = Scale::of(axis, &space.vectors)?;
-        // A word that does not exist yet begins at the origin.
+        // A token that is not a word of the vocabulary, such as a start token, begins at the origin.
         let nothing = vec![0.0; space.vectors.cols()];
         let marks = marks(sentence, space, |position| {
             let token = &sentence.tokens[position];

@@ -211,7 +211,7 @@ mod tests {
         assert_eq!(model.entry(3), None);
     }
 
-    /// `v` is introduced by both lessons, `q` by one that no longer exists.
+    /// Looks up symbols: `v` is introduced by two lessons, and `q` by one that no longer exists.
     #[test]
     fn a_symbol_is_what_it_means_by_now() {
         let named = |lesson, numbers, symbol| {

@@ -50,6 +50,28 @@ impl PatchMap {
     }
 }
 
+/// The places of the tokens of a sentence in the grid of a picture's patches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PatchPlaces {
+    pub rows: usize,
+    pub columns: usize,
+    /// The row and the column of each token's patch; `None` for a token that is no patch, such as `[CLS]`.
+    pub of_tokens: Vec<Option<[usize; 2]>>,
+}
+
+impl PatchPlaces {
+    /// Returns the places of the tokens that are shown; `None` if they are not patches.
+    pub fn of(snapshot: &Snapshot) -> Option<Self> {
+        let pass = snapshot.model.as_ref()?.recorded.as_deref()?;
+        let ((rows, columns), places) = grid(pass)?;
+        let place = |token: usize| {
+            let at = places.binary_search(&token).ok()?;
+            Some([at / columns, at % columns])
+        };
+        Some(Self { rows, columns, of_tokens: pass.place.tokens(false).map(place).collect() })
+    }
+}
+
 /// Returns the numbers of rows and columns of the grid, and the token of each patch; `None` if the tokens are not
 /// patches.
 pub(crate) fn grid(pass: &RecordedPass) -> Option<((usize, usize), Vec<usize>)> {

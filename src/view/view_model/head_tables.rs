@@ -1,5 +1,5 @@
-//! Tables of what a head compares and writes, from its weights alone, and which heads compose with it, as far as it is
-//! computed.
+//! The tables of what a head compares and writes, from its weights alone, and of the heads that compose with it, as far
+//! as they are computed.
 
 use attune_core::kernel::evidence::tables::ShownTables;
 use attune_core::kernel::snapshot::Snapshot;

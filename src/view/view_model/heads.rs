@@ -6,12 +6,14 @@ use std::sync::Arc;
 
 use attune_core::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot, Token};
 use attune_core::lesson::schema::{Objective, TargetForm};
+use attune_engine::numerics::Matrix;
 use attune_engine::numerics::attention::HeadMode;
 pub use attune_engine::numerics::head_measures::HeadMeasure;
 use attune_engine::numerics::head_measures::{HeadPatterns, MeasuredToken, alignment};
 use attune_engine::numerics::model::activations::Interventions;
 
 use super::attention::{HeadCells, Reading, Sinks};
+use super::grid::grid;
 use super::labels::{HeadLabels, strongest};
 
 /// A head in the Intervene panel.
@@ -99,17 +101,22 @@ pub struct AllHeads {
     pub layers: Vec<HeadLayer>,
     pub heads: Vec<HeadSummary>,
     pub sinks: Sinks,
+    /// Whether the tokens are the patches of a picture.
+    is_of_patches: bool,
 }
 
 /// The heads of one block.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct HeadLayer {
     /// The title, such as `Layer 2` or `Cross-attention`; empty if there is only one layer.
     pub title: String,
-    /// Its number where there is no room for the title.
+    /// The number of the layer, which is shown where there is no room for the title.
     pub number: usize,
     /// The indices of the heads, counted over all blocks.
     pub heads: std::ops::Range<usize>,
+    /// The shares that a head would have whose queries give equal weights to all keys that they see, in the order of
+    /// [`HeadMeasure::ALL`].
+    even: Vec<Option<f32>>,
 }
 
 /// A head and its measures.
@@ -162,6 +169,7 @@ impl AllHeads {
         // A recorded text is measured as a whole, even if only a part of it is shown.
         let checked = model.checked.as_deref();
         let no_measures = || vec![None; HeadMeasure::ALL.len()];
+        let is_whole = model.recorded.as_ref().is_none_or(|pass| pass.place.count(false) == sentence.tokens.len());
         let sinks = Sinks::of(model, &labels);
         let cells = HeadCells::all(model, &labels, &sinks, None);
         let heads: Vec<HeadSummary> = sentence
@@ -174,7 +182,8 @@ impl AllHeads {
                 let patterns = patterns.of_head(&labels, head);
                 if own == 0 {
                     let number = model.architecture.block_number(block);
-                    layers.push(HeadLayer { title: labels.block(head), number, heads: head..head });
+                    let even = if is_whole { even(patterns, &activations.weights) } else { no_measures() };
+                    layers.push(HeadLayer { title: labels.block(head), number, heads: head..head, even });
                 }
                 let layer = layers.len() - 1;
                 layers[layer].heads.end = head + 1;
@@ -200,7 +209,8 @@ impl AllHeads {
             })
             .collect();
         let (sentence, interventions) = (sentence.clone(), model.interventions.clone());
-        Self { sentence, interventions, is_measured: is_measured(model), layers, heads, sinks }
+        let is_of_patches = model.recorded.as_deref().is_some_and(|pass| grid(pass).is_some());
+        Self { sentence, interventions, is_measured: is_measured(model), layers, heads, sinks, is_of_patches }
     }
 
     /// Returns the largest number of heads in a layer.
@@ -219,6 +229,26 @@ impl AllHeads {
             _ => a.is_none().cmp(&b.is_none()),
         });
         ranked.into_iter().map(|(head, _)| head).collect()
+    }
+
+    /// Returns the measure that says most about heads of this kind of model: for one with a source, which head aligns; for
+    /// the patches of a picture, which have no previous one, how far heads look.
+    pub fn usual_measure(&self) -> HeadMeasure {
+        let has = |measure: HeadMeasure| self.heads.iter().any(|head| head.measure(measure).is_some());
+        if has(HeadMeasure::Aligned) {
+            HeadMeasure::Aligned
+        } else if self.is_of_patches {
+            HeadMeasure::Distance
+        } else {
+            HeadMeasure::default()
+        }
+    }
+
+    /// Returns the value that the strongest head would have with equal weights; `None` if the measure is no share, or if
+    /// no head has it.
+    pub fn even(&self, measure: HeadMeasure) -> Option<f32> {
+        let strongest = self.strongest(measure, 1).first().copied()?;
+        self.layers[self.heads[strongest].layer].even[measure.place()].filter(|_| measure.is_share())
     }
 
     /// Returns the indices of at most `count` heads with the largest values of a measure above 0.
@@ -297,7 +327,7 @@ impl HeadSummary {
         format!("{}{off}: {} {found}", self.title, words.title)
     }
 
-    /// Returns all measures as text, one a line.
+    /// Returns the measures that have a value as text, one per line.
     pub fn lines(&self) -> Vec<String> {
         let line = |measure: HeadMeasure| {
             let found = self.measure(measure)?;
@@ -346,6 +376,17 @@ fn aligned(model: &ModelSnapshot, labels: &HeadLabels<'_>, source: &[MeasuredTok
     let is_cross = |head: &usize| labels.keys_are_source(*head) && !labels.is_of_source(*head);
     let heads = model.sentence.activations.heads().enumerate().filter(|(head, _)| is_cross(head));
     alignment(heads.map(|(_, head)| &head.weights), source)
+}
+
+/// Returns the measures of a head with equal weights on all keys that have some weight in `weights`.
+fn even(patterns: &HeadPatterns, weights: &Matrix<f32>) -> Vec<Option<f32>> {
+    let seen = |row: usize| weights.row(row).iter().filter(|weight| **weight > 0.0).count().max(1) as f32;
+    let rows: Vec<f32> = (0..weights.rows()).map(seen).collect();
+    let equal = Matrix::from_fn(weights.rows(), weights.cols(), |row, column| {
+        if weights.get(row, column) > 0.0 { 1.0 / rows[row] } else { 0.0 }
+    });
+    let measured = |measure| patterns.measure(measure, &equal).map(|found| found as f32);
+    HeadMeasure::ALL.into_iter().map(measured).collect()
 }
 
 /// Returns whether all heads have been measured. The heads of a recorded text are measured while it is checked.

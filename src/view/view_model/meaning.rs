@@ -1,6 +1,6 @@
-//! Words with near meanings: the neighbours of a token before and after attention, and the senses of one word: the
-//! sentences of a list, the distances of the word's occurrences after each layer, and the layer at which the senses
-//! separate.
+//! Words with near meanings. For a token, these are its neighbours before and after attention. For the senses of one
+//! word, there are the sentences of a list, the distances of the word's occurrences after each layer, and the layer at
+//! which the senses separate.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -33,7 +33,7 @@ pub struct NeighboursModel {
     /// The names of the two lists, of neighbours before and after the layers.
     pub ends: [&'static str; 2],
     pub tokens: Vec<TokenNeighbours>,
-    /// The words that are split into pieces; empty if there are none.
+    /// All words with their pieces; empty if every word is a single piece.
     pub words: Vec<CutWord>,
 }
 

@@ -1,7 +1,8 @@
 //! The content of each panel and of the stage, derived from a snapshot: plain data, tested as text, without a window.
 //!
-//! No tensor is computed here: every number is an entry of a [`attune_core::kernel::Snapshot`]. Each [`Model`] of a
-//! snapshot is made when it is first requested, so models that are not shown are never made.
+//! No forward pass runs here: every number is an entry of a [`attune_core::kernel::Snapshot`] or is computed from its
+//! entries. Each [`Model`] of a snapshot is made when it is first requested, so models that are not shown are never
+//! made.
 
 pub mod answers;
 pub mod as_code;
@@ -100,7 +101,7 @@ pub(crate) use models;
 
 models!(of(snapshot): attention::AttentionMaps, axes::AxesModel, compare::CompareModel);
 models!(of(snapshot): meaning::NeighboursModel, meaning::SensesModel, pieces::WordArcs, pieces::WordAttention);
-models!(of(snapshot): gauge::GaugeModel, recorded::RecordingModel);
+models!(of(snapshot): gauge::GaugeModel, grid::PatchPlaces, recorded::RecordingModel);
 models!(of(snapshot): sentence_arcs::SentenceArcs, slides::SlidesModel, tensors::VariablesModel);
 models!(of(snapshot): training::TrainingModel, what_if::WhatIfModel, word_measures::WordMeasures);
 models!(of(snapshot): head_tables::TablesModel);

@@ -145,7 +145,7 @@ fn text_of(pass: &RecordedPass) -> &RecordedText {
     &pass.place.model.recording.texts[pass.place.text]
 }
 
-/// Returns whether hidden states are missing altogether, or only some of them.
+/// Returns [`Needs::OtherStates`] if some hidden states were recorded, and [`Needs::States`] if none were.
 fn states_of(text: &RecordedText) -> Needs {
     let has_some = !text.states.is_empty() || !text.source_states.is_empty();
     if has_some { Needs::OtherStates } else { Needs::States }

@@ -39,7 +39,7 @@ pub struct NotebookModel {
     pub history: HistorySnapshot,
     /// The names of the model's tensors, and then those that each cell defines.
     pub names: Arc<NotebookNames>,
-    /// The number of names, from the first on, that each cell sees.
+    /// The number of these names that each cell sees, beginning with the first.
     pub seen: Vec<usize>,
     /// The names of the model's tensors, which every cell sees.
     pub live: Arc<[LiveName]>,
@@ -63,7 +63,7 @@ pub struct CellModel {
     pub cell: Arc<DocumentCell>,
     pub shown: CellSnapshot,
     pub outputs: Arc<[OutputModel]>,
-    /// The value beside the check of an exercise.
+    /// The value that is shown beside the check of an exercise.
     pub value: Arc<[OutputModel]>,
     /// The learner's answer beside the expected one, for each case of an exercise.
     pub compared: Arc<[ComparedModel]>,
@@ -125,7 +125,8 @@ impl CellModel {
         }
     }
 
-    /// Returns whether the model is of this cell, by a comparison of pointers only.
+    /// Returns whether the model was made from this cell in this state. Texts and results are compared only by their
+    /// pointers.
     fn is_of(&self, shown: &CellSnapshot) -> bool {
         let CellSnapshot { cell, status, run, mistake, reads_model, shadows, live, order } = &self.shown;
         Arc::ptr_eq(cell, &shown.cell)
@@ -198,8 +199,7 @@ impl NotebookModel {
         }
     }
 
-    /// Returns the names in a cell's scope: the tensors and, unless it starts `clean`, those that the cells above
-    /// define.
+    /// Returns the names in a cell's scope: the tensors and, unless `is_clean`, those that the cells above define.
     pub fn scope(&self, index: usize, is_clean: bool) -> CompletionScope {
         let seen = self.seen.get(index).copied().filter(|_| !is_clean);
         CompletionScope::of(self.names.clone(), seen.unwrap_or(self.live.len()))
@@ -225,8 +225,8 @@ impl NotebookModel {
         self.cells.iter().filter(|cell| cell.awaits_answer()).map(CellModel::id)
     }
 
-    /// Returns how the learner's model differs from the lesson's, which predictions are about, each in two or three
-    /// words.
+    /// Returns the differences between the learner's model and that of the lesson, each in two or three words.
+    /// Predictions are about the lesson's model.
     pub fn model_changes(&self) -> Vec<&'static str> {
         let Differences { forward, weights, recipe, .. } = &*self.differences;
         forward.iter().chain(weights).chain(recipe).map(|difference| difference.mark).collect()
@@ -297,8 +297,8 @@ fn agree<T>(a: Option<&T>, b: Option<&T>, is_same: impl Fn(&T, &T) -> bool) -> b
     }
 }
 
-/// Returns the names of all cells, and how many of them each cell sees. The list of `before` is reused if nothing in it
-/// changed.
+/// Returns the names of the model's tensors and of all cells, and how many of them each cell sees. Those of `before`
+/// are reused if nothing in them changed.
 fn names(
     cells: &[CellModel],
     live: &Arc<[LiveName]>,
@@ -461,7 +461,8 @@ fn headings(cell: &DocumentCell) -> Arc<[(usize, String)]> {
     cell.text.lines().filter_map(heading).collect()
 }
 
-/// Returns the first line of a task, without Markdown.
+/// Returns the kind and the first line of a task, without Markdown and cut to a limited length; `None` for a cell that
+/// is not a task.
 fn task_words(cell: &DocumentCell) -> Option<String> {
     const CHARS_MAX: usize = 60;
     let ask = match &*cell.kind {

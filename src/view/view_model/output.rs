@@ -1,10 +1,10 @@
-//! The outputs of a code cell: texts and ranges, computed once for each run.
+//! The outputs of a code cell as they are shown, computed once for each run.
 //!
 //! A tensor is shown as tables ([`TableModel`]): a vector is one row, and three axes are one table for each entry of
 //! the first. A plot ([`PlotModel`]) has lines over one horizontal axis, with no more points than can be seen.
 //!
-//! A [`ComparedModel`] is an answer to an exercise: yours, expected, and the difference, as numbers or as tables one
-//! below another.
+//! A [`ComparedModel`] has the learner's answer to an exercise, the expected one and their difference, as numbers or as
+//! tables one below another.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -455,11 +455,11 @@ pub enum ComparedContent {
         /// The largest absolute difference.
         largest: f64,
     },
-    /// Two values that have no difference, such as tables of different sizes.
+    /// Two values whose difference is not computed, such as tables of different sizes.
     Apart {
         yours: OutputModel,
         expected: OutputModel,
-        /// The reason why there is no difference; empty if there is no more to say than whether the answer is right.
+        /// The reason why it is not computed; empty if there is no more to say than whether the answer is right.
         why: String,
     },
 }

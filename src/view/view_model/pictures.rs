@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::ellipse::Ellipse;
 use super::stage::{StageModel, TokenPoint};
 
-/// The largest number of words in a sketch; more would be a grey cloud.
+/// The largest number of words in a sketch; more of them could not be told apart.
 const DOTS_MAX: usize = 240;
 /// The largest number of words whose moves are drawn.
 const MOVES_MAX: usize = 12;
@@ -41,7 +41,7 @@ pub struct Sketch {
     pub arcs: Vec<SketchArc>,
 }
 
-/// The attention of a word that moves to another word, by their positions in the sentence.
+/// The attention that a moving word pays to another one, given by their positions in the sentence.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SketchArc {
     pub query: usize,
@@ -93,7 +93,8 @@ impl Sketch {
         let reached = sketch.moves.iter().map(|way| sketch.reached(way)).collect::<Vec<_>>();
         for (token, group) in lit.zip(reached) {
             let arcs = arcs(token.position, group, stage.tokens.len(), heads).into_iter();
-            // Words that begin at one point do not part because of each other.
+            // Occurrences of the same word begin at one point, and their attention to each other is not what separates
+            // them.
             sketch.arcs.extend(arcs.filter(|arc| stage.tokens[arc.key].text != token.text));
         }
         Some(sketch)

@@ -138,7 +138,7 @@ impl PathModel {
     }
 }
 
-/// The arrows of a word's pieces, combined to one.
+/// The arrows of a word's pieces, combined into one.
 struct ArrowSum {
     /// The combined arrow, which begins at the origin, in the stage's basis.
     arrow: PathArrow,

@@ -1,6 +1,6 @@
 //! Recall: the questions on earlier lessons at the beginning of a lesson, and when each of them is due. They are the
-//! drawn questions of the course's lesson `recall`; all numbers that an answer needs are in the question, so that it
-//! can be answered where it is asked.
+//! questions with randomly drawn numbers in the course's lesson `recall`; everything that an answer needs is in the
+//! question, so that it can be answered where it is asked.
 //!
 //! The schedule is plain: a question that was answered wrongly is due the next day; after one, two, three right answers
 //! in a row it is due after 2, 7 and 30 days, and then every 30 days. A question that was never asked is due the day
@@ -32,7 +32,8 @@ pub const AT_BEGINNING: usize = 2;
 pub const DAY: u64 = 24 * 60 * 60;
 /// The days until a question is due again: after a wrong answer, and after one, two, three or more right ones in a row.
 const DAYS: [u64; 4] = [1, 2, 7, 30];
-/// The first draw at the beginning of lessons, beyond those that a learner sees in the lesson of the questions itself.
+/// The first draw of a question at the beginning of a lesson, beyond the draws that a learner sees in the lesson
+/// `recall` itself.
 const FIRST_DRAW: usize = 1000;
 
 /// The last answer to a question, with counts of the earlier ones. If `times` is 0, the question was reset.
@@ -92,7 +93,7 @@ pub fn answers(notebook: &NotebookSnapshot, now: u64) -> Answers {
     notebook.cells.iter().filter_map(answered).collect()
 }
 
-/// The learner's standing with a question.
+/// The result of the learner's last answers to a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     NotAsked,
@@ -145,13 +146,14 @@ impl Scheduled {
     }
 }
 
-/// The questions of a course as they stand.
+/// The schedule of a course's questions for one learner.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Review {
     /// The file of the questions; `None` if the course has none.
     pub file: Option<PathBuf>,
-    /// The questions that were answered, or whose lessons the learner has opened. Those that are due come first, then
-    /// those answered wrongly, then unasked ones whose lessons have wrong predictions, and then those due earliest.
+    /// The questions that were answered, or whose lessons the learner has opened. Those that are due come before the
+    /// others. Within each of these two parts, those answered wrongly come first, then unasked ones by the number of
+    /// wrong predictions in their lessons, and equal ones in the order in which they are due.
     pub questions: Vec<Scheduled>,
     /// The time at which the schedule was made, in seconds since 1970.
     pub now: u64,
@@ -227,8 +229,8 @@ fn questions(lesson: &Lesson) -> impl Iterator<Item = (&str, String)> {
     })
 }
 
-/// Returns the lesson with only these questions, and the work with which it begins: each question has the draw that is
-/// next.
+/// Returns the lesson with only these questions, and the work with which it begins, in which each question has its next
+/// draw.
 pub fn only(all: &Lesson, asked: &[Scheduled]) -> (Lesson, Saved) {
     let cells = asked.iter().filter_map(|asked| all.cells.iter().find(|cell| cell.id == asked.cell)).cloned();
     let lesson = Lesson { cells: cells.collect(), ..all.clone() };

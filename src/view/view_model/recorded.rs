@@ -1,4 +1,4 @@
-//! The line of a recording as a whole: the findings of its check, and the tokens that are shown.
+//! The line about a recording above the panels: the findings of its check, and the tokens that are shown.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Why a query looks at a key: the score as a sum over what each source put into the query times what each put into the
-//! key.
+//! The reason why a query looks at a key: the score as a sum of products, each of what one source put into the query
+//! and what one put into the key.
 
 use std::sync::Arc;
 

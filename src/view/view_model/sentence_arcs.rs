@@ -9,6 +9,7 @@ use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot, StaticSpace, Token}
 use attune_engine::quantity::{Entry, Quantity};
 
 use super::attention::{HeadCells, Reading, Sinks};
+use super::grid::PatchPlaces;
 use super::labels::{HeadLabels, Side};
 use super::number;
 pub use super::words::Pair;
@@ -30,10 +31,12 @@ pub struct SentenceArcs {
     pub has_pieces: bool,
     /// The pieces of each word, if whole words are shown; `None` if pieces are.
     pub folded: Option<Arc<Words>>,
-    /// The subject of a sentence about hidden words, such as `The mask`.
+    /// The grammatical subject of a sentence about hidden words, such as `The mask`.
     pub hides: &'static str,
     /// A measure of how much each word mattered, which the arcs show instead of the weights.
     pub measured: Option<MeasuredWords>,
+    /// The places of the tokens in a picture, if they are its patches.
+    pub patches: Option<PatchPlaces>,
 }
 
 /// A measure of how much each word mattered for an answer, as arcs from the place of the answer.
@@ -182,7 +185,7 @@ pub struct ShownArcs {
 impl SentenceArcs {
     pub fn of(snapshot: &Snapshot) -> Option<Self> {
         let (space, model) = (snapshot.space.as_ref()?, snapshot.model.as_ref()?);
-        Self::between(space, model, None)
+        Some(Self { patches: PatchPlaces::of(snapshot), ..Self::between(space, model, None)? })
     }
 
     /// Returns the arcs between whole words; `None` if there is no model, or if every word is a single piece. Each word
@@ -219,6 +222,7 @@ impl SentenceArcs {
             has_pieces: folded.is_some() || Words::of(&model.sentence).is_some(),
             folded,
             measured: None,
+            patches: None,
             hides: if model.interventions.edges.is_empty() { "The mask" } else { "The mask or a removed edge" },
         })
     }
@@ -232,6 +236,21 @@ impl SentenceArcs {
     /// Returns the index of a word in a head's numbers; `None` if the word is not shown.
     fn row_of(&self, side: Side, position: usize) -> Option<usize> {
         self.placed_words(side).find(|(_, placed)| *placed == position).map(|(row, _)| row)
+    }
+
+    /// Returns the share of the largest weight that each word of the sentence has among the arcs of a word, with the head
+    /// of that weight. Words without an arc have no share.
+    pub fn shares(&self, shown: &ShownArcs) -> Vec<Option<(usize, f32)>> {
+        let mut shares: Vec<Option<(usize, f32)>> = vec![None; self.words.len()];
+        for arc in self.drawn(shown) {
+            let other = if shown.direction == Direction::LooksAt { arc.to } else { arc.from };
+            let Some(share) = other.token().and_then(|position| shares.get_mut(position)) else { continue };
+            if share.is_none_or(|(_, weight)| weight < arc.weight) {
+                *share = Some((arc.own, arc.weight));
+            }
+        }
+        let largest = shares.iter().flatten().map(|(_, weight)| *weight).fold(f32::MIN_POSITIVE, f32::max);
+        shares.into_iter().map(|share| share.map(|(own, weight)| (own, weight / largest))).collect()
     }
 
     pub fn line(&self, line: Side) -> &[ArcWord] {
@@ -360,6 +379,25 @@ impl SentenceArcs {
             arcs.iter_mut().for_each(|arc| arc.weight /= longest);
         }
         arcs
+    }
+
+    /// Returns the arc of the largest weight of each query of a head that looks at the other sentence, which shows how the
+    /// two sentences are aligned; empty for a head within one sentence, and while all heads are shown.
+    pub fn alignment(&self, layer: usize, head: Option<usize>, reading: Reading) -> Vec<WeightArc> {
+        let layer_of = &self.layers[layer];
+        let only = match &layer_of.heads[..] {
+            [one] => Some(one.head),
+            _ => head,
+        };
+        if layer_of.queries == layer_of.keys || only.is_none() || self.measured.is_some() {
+            return Vec::new();
+        }
+        let strongest = |(_, position): (usize, usize)| {
+            let word = WordAt { side: layer_of.queries, position };
+            let shown = ShownArcs { word, direction: Direction::LooksAt, layer, head: only, reading };
+            self.drawn(&shown).into_iter().max_by(|a, b| a.weight.total_cmp(&b.weight))
+        };
+        self.placed_words(layer_of.queries).filter_map(strongest).collect()
     }
 
     /// Returns the arcs of the heads that are on.

@@ -66,10 +66,11 @@ pub struct SentenceReading {
 pub struct ReadWord {
     /// The word's range in the text, in bytes.
     pub at: Range<usize>,
-    /// The word as it is read, in lower case.
+    /// The word as it is read: in lower case, or as the pieces into which the tokenizer splits it.
     pub text: String,
     pub kind: WordKind,
-    /// The known words that have the most letters in common with an unknown word; empty if similar words were found.
+    /// The known words that have the most pairs of adjacent letters in common with an unknown word; empty if similar
+    /// words were found.
     pub others: Vec<String>,
 }
 
@@ -153,8 +154,8 @@ impl Lexicon {
         }
     }
 
-    /// Returns the rows in which words similar to an unknown one are searched during typing. In a very large
-    /// vocabulary, these are only the words with the same first letter.
+    /// Returns the rows of the words among which those similar to an unknown one are searched for during typing. In a
+    /// very large vocabulary, these are only the words with the same first letter.
     fn looked_through(&self, word: &str) -> impl Iterator<Item = usize> {
         /// The largest number of words that can be searched within a frame.
         const MANY: usize = 60_000;
@@ -218,7 +219,6 @@ impl Lexicon {
                 return SentenceReading { most_words, in_pieces: true, fault, ..SentenceReading::default() };
             }
         };
-        let count = sentence.words.len();
         let of_source = sentence.text.iter().flat_map(|text| &text.pieces).zip(&sentence.words);
         let of_target = sentence.target.iter().flat_map(|target| target.pieces.iter().zip(&target.words));
         let of_target = of_target.filter_map(|(piece, row)| Some((piece.as_ref()?, row.as_ref()?)));
@@ -242,6 +242,7 @@ impl Lexicon {
             }
             last = Some((is_of_target, piece.word));
         }
+        let count = words.len();
         words.truncate(WORDS_TOLD);
         SentenceReading { words, count, most_words, in_pieces: true, fault: None }
     }

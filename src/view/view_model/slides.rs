@@ -17,7 +17,8 @@ use crate::explain::walk::Step;
 
 /// The number of characters that fit on a slide in large type.
 const ROOM: usize = 300;
-/// The space that a formula, a picture or a row of a table takes, and the space of a line of code, both in characters.
+/// The space that a formula or a picture takes, and the least space of a line of code or of a row of a table, both in
+/// characters.
 const FIGURE: usize = 70;
 const LINE: usize = 30;
 /// The largest number of layers whose steps are slides. In a deeper model, each layer is one slide, because steps would
@@ -236,7 +237,7 @@ fn pieces(block: &Block) -> Vec<(Range<usize>, usize)> {
     let (mut start, mut before) = (block.range.start, 0);
     for (index, (end, taken)) in block.ends.iter().enumerate() {
         let next = block.ends.get(index + 1).map_or(block.room, |(_, taken)| *taken);
-        // The part ends here if adding the next sentence would bring its length no closer to the intended one.
+        // The part ends here if adding the next sentence would take its length further from the intended one.
         if block.room > ROOM && (next - before).abs_diff(about) > (taken - before).abs_diff(about) {
             pieces.push((start..*end, taken - before));
             (start, before) = (*end, *taken);

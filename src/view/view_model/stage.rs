@@ -25,7 +25,7 @@ use super::gauge::GaugeModel;
 pub struct StageModel {
     /// The vocabulary, at its static positions.
     pub words: WordTable,
-    /// The rows of the words in the sentences. A word's static point is the ghost of a moving point.
+    /// The rows of the words in the sentences, which mark the static points of the moving ones.
     pub in_sentence: BTreeSet<usize>,
     /// The tokens of the current sentence, which move from static to contextual.
     pub tokens: Vec<TokenPoint>,
@@ -66,7 +66,7 @@ pub struct StageModel {
     pub radius: f32,
 }
 
-/// An end of the axis with a meaning, with the points where the layers left the word at the end and the words near it.
+/// An end of the axis with a meaning, with the points of its word and of the words near it after the layers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StageEnd {
     pub name: String,
@@ -134,14 +134,14 @@ pub struct Goal {
 #[derive(Clone, Debug, PartialEq)]
 pub struct TokenPoint {
     pub text: String,
-    /// The position in the sentence, counted from 0, which determines the colour in every panel.
+    /// The position in the sentence, counted from 0.
     pub position: usize,
     /// The number of the occurrence of a repeated word, counted from 1; `None` for a word that occurs once.
     pub occurrence: Option<usize>,
     pub group: Option<usize>,
     /// The row in the vocabulary; `None` for a point that is not a word of it.
     pub word: Option<usize>,
-    /// The static position, which is that of the ghost.
+    /// The static position, at which the word stays marked while the point moves.
     pub static_at: [f32; 3],
     /// The start of the move: the static position, or the one before the shown layer.
     pub start: [f32; 3],
@@ -155,7 +155,7 @@ pub struct TokenPoint {
     pub is_added: bool,
     /// The number of pieces that the point stands for.
     pub pieces: usize,
-    /// The text of the first piece, if the point stands for a word.
+    /// The text of the first piece, if the point stands for a word of several pieces.
     pub first_piece: Option<String>,
     /// Whether this piece has no point, because the first piece of its word stands for the whole word.
     pub is_part: bool,
@@ -275,8 +275,8 @@ impl StageModel {
         self.tokens.get(..=token)?.iter().rposition(|token| !token.is_part)
     }
 
-    /// Returns whether the picture opens in 2D: if exactly two axes are chosen. With one, the picture can be read in 3D
-    /// too, and with three, one is visible only there.
+    /// Returns whether the picture opens in 2D, which it does if exactly two axes are chosen. With one, it can be read
+    /// in 3D too, and with three, one of them is visible only in 3D.
     pub fn opens_flat(&self) -> bool {
         self.axes.iter().filter(|axis| axis.ends.is_some()).count() == AXES - 1
     }
@@ -428,8 +428,8 @@ pub fn crowd_of<T>(words: impl Iterator<Item = T>) -> Option<Vec<T>> {
     (crowd.len() >= LEAST).then_some(crowd)
 }
 
-/// Returns the ghosts of the words with a group, and those of the sentence if it is the same, at the scale of the
-/// current picture; empty if there is nothing to compare.
+/// Returns the points, before the lesson was trained again, of the words with a group and of the sentence if it is the
+/// same, at the scale of the current picture; empty if there is nothing to compare.
 fn ghosts(snapshot: &Snapshot, radius_now: f32) -> Vec<GhostPoint> {
     // With the lesson's own recipe, there is nothing to compare with.
     let Some(model) = snapshot.model.as_ref().filter(|model| !model.recipe.is_default()) else { return Vec::new() };
@@ -487,7 +487,7 @@ struct Table {
     lost: Vec<usize>,
     /// The distance of the farthest word from the origin.
     reach: f32,
-    /// The alphabetical order of the words, if there is no space, which has it otherwise.
+    /// The alphabetical order of the words of a table without a space; a space has the order of its own words.
     by_alphabet: OnceLock<Box<[usize]>>,
     /// The space of the words.
     space: Option<Arc<StaticSpace>>,

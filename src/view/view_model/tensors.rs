@@ -50,8 +50,8 @@ impl ComparisonModel {
     }
 }
 
-/// A tensor of the model. Its entries are read from the model's parameters, so that of a large tensor only visible
-/// entries are read.
+/// A tensor of the model. Its entries are read from the model's parameters on request, so that only the visible part of
+/// a large tensor is read.
 #[derive(Clone, Debug)]
 pub struct TensorModel {
     pub id: TensorId,
@@ -93,7 +93,7 @@ impl TensorModel {
     /// Returns an entry in use.
     ///
     /// # Panics
-    /// If there is no such entry; so does [`Self::trained_value`].
+    /// If there is no such entry, as in [`Self::trained_value`].
     pub fn value(&self, row: usize, col: usize) -> f32 {
         self.live.entry(self.id, row, col).expect(ENTRY)
     }
@@ -314,7 +314,8 @@ impl VariablesModel {
         Self { snapshot: snapshot.clone(), all: OnceLock::new() }
     }
 
-    /// Returns the variables of the forward pass, then the weights, then the variables of code, each in their order.
+    /// Returns the variables of the forward pass, then the weights, then the variables of code, each kind in its own
+    /// order.
     pub fn all(&self) -> &[VariableModel] {
         self.all.get_or_init(|| {
             let mut all: Vec<VariableModel> = live_of(&self.snapshot).as_ref().map(of_the_model).unwrap_or_default();

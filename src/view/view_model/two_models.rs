@@ -1,4 +1,4 @@
-//! One sentence read by two models; of two models with an encoder and a decoder, also what each writes from it.
+//! One sentence as two models read it and, if both have an encoder and a decoder, the targets that they write for it.
 //!
 //! Two models have different bases, so only quantities that do not depend on a basis are compared between them.
 
@@ -31,16 +31,16 @@ pub struct TwoModels {
     pub refusal: Option<String>,
     /// Notes on the differences in how they read the sentence.
     pub notes: Vec<String>,
-    /// The targets, of two models that have one.
+    /// The targets; `None` unless both models have one.
     pub targets: Option<[String; 2]>,
-    /// The sentence that both read, and behind it the targets, if these have a word in common.
+    /// The sentence that both read, followed by the targets if these have a word in common.
     pub sides: Vec<SideOfBoth>,
 }
 
 /// The common words of the sentence, or of the two targets.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SideOfBoth {
-    /// The name of the sentence, if there is another.
+    /// The name of the side; `None` if it is the only one.
     pub title: Option<&'static str>,
     pub words: Vec<WordOfBoth>,
     /// The moves of these words in each model, on its own axes; empty for a model without words.
@@ -68,12 +68,13 @@ pub struct WordInModel {
     /// The most likely answers here, with their probabilities; none for a model without a prediction head, and at a
     /// word of a source.
     pub answers: Vec<(String, f32)>,
-    /// The word that it attends to most, and the mean weight over all heads: another word of its sentence, or for a
-    /// word of a target a word of the source.
+    /// The word to which this one attends most, with the mean weight over all heads: another word of its sentence or,
+    /// for a word of a target, a word of the source.
     pub looks_at: Option<(String, f64)>,
 }
 
-/// The least number of words. With fewer words in a wide space, layers are similar by chance.
+/// The least number of words for a comparison of layers. With fewer words in a wide space, layers are similar by
+/// chance.
 const WORDS_MIN: usize = 4;
 
 impl Model for TwoModels {
@@ -123,8 +124,8 @@ impl TwoModels {
         Some(Self { names, refusal: None, notes, targets, sides })
     }
 
-    /// Returns the common word of one side that is shown, of a token of the first model. At the source, it is the word
-    /// that the target's word looks at. By default, it is the last word that is not a full stop.
+    /// Returns the word that is shown on one side, given a token of the first model. At the source, it is the word at
+    /// which the target's word looks. By default, it is the last word that is not punctuation.
     pub fn chosen(&self, side: usize, token: Option<usize>) -> Option<&WordOfBoth> {
         let words = &self.sides[side].words;
         let chosen = if self.sides.len() == side + 1 {
@@ -151,8 +152,8 @@ impl TwoModels {
         maps of different sentences.";
 }
 
-/// Returns the titles of two models. A model beside its own recording has the same title, so each then says where it
-/// is.
+/// Returns the titles of two models. If they are equal, as for a model beside its own recording, each also says where
+/// it is shown.
 fn names(of: [&Snapshot; 2]) -> [String; 2] {
     let [here, beside] = of.map(|of| of.lesson.title.clone());
     if here == beside { [format!("{here} (here)"), format!("{beside} (beside)")] } else { [here, beside] }
@@ -201,7 +202,7 @@ struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    /// The sentence that the learner chose, which is the source if there is one.
+    /// Reads the sentence that the learner chose, which is the source if there is one.
     fn of_sentence(model: &'a ModelSnapshot) -> Self {
         let sentence = &model.sentence;
         let tower = if sentence.source.is_some() { Tower::Source } else { Tower::Sentence };
@@ -217,7 +218,8 @@ impl<'a> Reading<'a> {
         Self { model, tower, words: word_pieces(tokens).into_iter().filter_map(word).collect() }
     }
 
-    /// The target of a model that has a source. Pieces are joined up to the next blank, whoever wrote them.
+    /// Reads the target of a model; `None` if the model has no source. Pieces are joined up to the next blank, whether
+    /// the learner or the model wrote them.
     fn of_target(model: &'a ModelSnapshot) -> Option<Self> {
         model.sentence.source.as_ref()?;
         let tokenizer = model.made_of.static_embedding.pretrained().and_then(|folder| folder.tokenizer.as_ref().ok());
@@ -261,7 +263,7 @@ impl<'a> Reading<'a> {
         blocks.filter(move |(numbered, _)| is_own(*numbered)).flat_map(|(_, block)| &block.heads)
     }
 
-    /// Returns the vectors before all layers and behind each; a layer of a decoder ends with its cross-attention.
+    /// Returns the vectors before all layers and after each; a layer of a decoder ends with its cross-attention.
     fn layers(&self) -> impl Iterator<Item = &Matrix<f32>> {
         let ModelSnapshot { architecture, sentence, .. } = self.model;
         let is_end = |stop: usize| {
@@ -276,7 +278,8 @@ impl<'a> Reading<'a> {
             return Vec::new();
         }
         let likeliest = &self.model.sentence.answers.likeliest;
-        // The next word comes after the last piece; other answers stand for the word at its first piece.
+        // An answer about the next word is in the row of a word's last piece, any other answer in that of its first
+        // piece.
         let is_next = matches!(self.model.made_of.model.objective, Objective::NextWord | Objective::Sequence(_));
         let row = likeliest.get(if is_next { at.end - 1 } else { at.start }).or(likeliest.last());
         let named = row.into_iter().flatten();
@@ -325,7 +328,7 @@ struct Common<'a> {
 }
 
 impl<'a> Common<'a> {
-    /// Pairs each word with the next equal one; `None` if there is none.
+    /// Pairs each word of the first sentence with the next equal word of the second; `None` if there is no pair.
     fn of(of: [Reading<'a>; 2]) -> Option<Self> {
         let (mut pairs, mut from) = (Vec::new(), 0);
         for (i, (text, _)) in of[0].words.iter().enumerate() {
@@ -349,7 +352,7 @@ impl<'a> Common<'a> {
         self.pairs.iter().map(|pair| self.of[which].words[pair[which]].1.clone()).collect()
     }
 
-    /// Compares the words. Those of a target look at the words of the sentence.
+    /// Compares the words. Those of a target attend to the words of `sentence`, which is then the source.
     fn compared(&self, sentence: &Self, snapshots: [&Snapshot; 2]) -> SideOfBoth {
         let similarity = if self.pairs.len() < WORDS_MIN { Vec::new() } else { self.similarity() };
         let picture = |which: usize| {

@@ -30,7 +30,7 @@ pub struct WhatIfModel {
     pub heads: Vec<HeadRow>,
     /// Whether each query sees each key in the first layer, row by row; a row is a query.
     pub mask: Setting<Vec<bool>>,
-    /// The masks that the learner's changes are made to.
+    /// The masks to which the learner's changes of single pairs apply: those of the layers, or one for all of them.
     pub mask_base: MaskBase,
     /// Whether the layers have different masks or windows. A pair that is changed in the first layer is changed in all
     /// of them.
@@ -42,7 +42,8 @@ pub struct WhatIfModel {
     pub map: Option<Arc<SentenceMap>>,
     /// The changes, as sentences; empty if there are none.
     pub said: Vec<String>,
-    /// The code of a cell that makes the same changes; `None` if there are none. `map_codes` are those of the maps.
+    /// The code of a cell that makes the same changes; `None` if there are none. `map_codes` has the code of a cell for
+    /// each map that one can compute.
     pub code: Option<String>,
     pub map_codes: Vec<(MapKind, String)>,
     /// The pass together with the unchanged one, from which the effect on a word is computed on request.
@@ -53,7 +54,7 @@ pub struct WhatIfModel {
     first_head: usize,
 }
 
-/// A setting in use, and the lesson's own.
+/// A setting, with the value in use and the lesson's own.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Setting<T> {
     pub now: T,
@@ -153,8 +154,8 @@ pub struct EffectRow {
 }
 
 impl EffectRow {
-    /// Returns the edge to a key, whether it is removed, and whether it can be. An edge that never had weight
-    /// cannot be removed.
+    /// Returns the edge to a key, with whether it is removed, and whether it can be removed or restored. An edge that
+    /// never had weight can be neither.
     pub fn edge(&self, edges: &[Edge], query: usize, key: usize) -> EdgeState {
         let edge = Edge { head: self.head, query, key };
         let is_removed = edges.contains(&edge);

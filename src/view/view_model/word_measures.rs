@@ -1,4 +1,4 @@
-//! Which word mattered for an answer: ten measures, as far as they are computed.
+//! The ten measures of which word mattered for an answer, as far as they are computed.
 
 use attune_core::kernel::command::Command;
 use attune_core::kernel::evidence::words::{MEAN_ANSWER, ShownAnswer, Words};
@@ -31,7 +31,7 @@ impl WordMeasures {
         Some(Self { labels: token_labels(&model.sentence.tokens), state })
     }
 
-    /// Returns the command of the button: to begin to measure, or to stop if this is going on.
+    /// Returns the command of the button, which starts the measurement or, while it is running, stops it.
     pub fn command(&self, asked: ShownAnswer) -> Command {
         match self.state {
             AskedState::Running(_) => Command::EndWords,

@@ -1,4 +1,4 @@
-//! Words, numbers and names as sentences for the learner have them.
+//! The form of words, numbers and names in sentences for the learner.
 
 use attune_core::kernel::snapshot::Token;
 use attune_core::kernel::snapshot::sentence::token_labels;

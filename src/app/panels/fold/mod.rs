@@ -91,8 +91,8 @@ fn words_ui(ui: &mut Ui, model: &FoldModel, selection: &mut Selection, walk: &Wa
     ui.add(Label::new(model.said(walk.step())).wrap());
 }
 
-/// Largest entries of each kind of matrix over all heads, so that a slice keeps its colours when it separates from the
-/// others.
+/// The largest entry of each kind of matrix over all heads, by which the colours are scaled, so that a slice keeps its
+/// colours when it separates from the others.
 struct Scales {
     by_kind: Vec<(std::mem::Discriminant<Sheet>, f32)>,
 }
@@ -121,7 +121,7 @@ impl Scales {
         Self { by_kind }
     }
 
-    /// Returns the largest entry of a kind of matrix; weights are shaded without scaling.
+    /// Returns the largest entry of a kind of matrix, or 1 for attention weights, whose colours are not scaled.
     fn of_sheet(&self, sheet: Sheet) -> f32 {
         let kind = std::mem::discriminant(&sheet);
         self.by_kind.iter().find(|(other, _)| *other == kind).map_or(1.0, |(_, scale)| *scale)
@@ -212,7 +212,7 @@ fn turn(response: &egui::Response, camera: &mut dyn SceneCamera) {
     }
 }
 
-/// Returns the inside of a picture, where nothing else is drawn.
+/// Returns the part of a picture within its margins, in which the scene is drawn.
 fn inner(rect: Rect) -> Rect {
     rect.shrink2(vec2(size::GAP_TIGHT, size::GAP_TIGHT))
 }
@@ -229,13 +229,15 @@ pub struct PictureUi<'a> {
     pub query: Option<usize>,
 }
 
-/// Widths and radii, in points.
+/// Width of the line of a weight of 0, in points.
 const THIN: f32 = 0.8;
+/// Width by which a weight of 1 makes a line wider, in points.
 const WEIGHT_WIDTH: f32 = 5.0;
+/// Radius of a word's point, in points of the screen.
 const POINT: f32 = 3.0;
 /// Opacity of everything that does not belong to the chosen word.
 const FAINT: f32 = 0.3;
-/// Least weight that has a line.
+/// Least weight for which a line is drawn.
 const WEIGHT_MIN: f32 = 0.02;
 
 impl PictureUi<'_> {
@@ -415,8 +417,8 @@ struct Names<'a> {
 }
 
 impl Names<'_> {
-    /// Draws all points and then their names, beginning with the chosen one's. Words at the same point share the first
-    /// name.
+    /// Draws all points and then their names, beginning with the chosen one's. Names of words at the same point are
+    /// written on different sides of it.
     fn dots(&mut self, mut dots: Vec<Dot>) {
         let Self { painter, palette, .. } = *self;
         for dot in &dots {
@@ -610,7 +612,7 @@ impl SheetUi<'_> {
         let ink = palette.ink_soft.gamma_multiply(alpha);
         let written = |text: String| ui.painter().layout_no_wrap(text, theme::plain(size::SMALL), ink);
         let full = written(format!("{symbol} ({rows}, {cols})"));
-        // The name of the next matrix is beside it, so it must not be wider.
+        // The name of the next matrix begins beside this one, so this name must not be wider than its own matrix.
         let galley = if full.size().x + size::GAP_TIGHT <= room { full } else { written(symbol) };
         if galley.size().x <= room {
             let at = pos2(rect.left(), rect.top() - galley.size().y - size::HAIRLINE);

@@ -60,19 +60,19 @@ struct RoleRow {
 const SIGN: f32 = 16.0;
 /// Least size of a small stage.
 const STAGE_MIN: Vec2 = Vec2::new(64.0, 56.0);
-/// Share of a row's height that its small stages have.
+/// Share of a row's height that its small stages take up.
 const STAGE: f32 = 0.52;
-/// Share of a head's cell that its matrices have, above its picture.
+/// Share of a head's cell that its matrices take up, above its picture.
 const UPPER: f32 = 0.42;
-/// Share of a picture's width that its points have, beside their names.
+/// Share of a picture's width that its points take up; the rest is for their names.
 const BESIDE_NAMES: f32 = 0.7;
 /// Height of the name above a matrix.
 const NAME: f32 = 16.0;
-/// Share of the area that the whole matrices of the last steps have, above the joined picture.
+/// Share of the area that the whole matrices of the last steps take up, above the joined picture.
 const JOINT: f32 = 0.44;
 
 impl FoldScene {
-    /// Returns everything that is visible at `walk`, which is a whole number at each step.
+    /// Returns the matrices that are visible at `walk`, which is a whole number at each step.
     pub fn placed(&self, walk: f32) -> Vec<Placed> {
         let (before, after, share) = between(walk);
         let (from, to) = (self.at(before), self.at(after));
@@ -168,7 +168,7 @@ impl FoldScene {
         if !self.is_projected {
             return RoleRow { input, weights, result: named(beside_words), stages: None };
         }
-        // The input's small stage covers the room of its words.
+        // The input's small stage also takes up the room for words on the left of the input.
         let high = row.height() * STAGE;
         let small = |part: Rect| part.with_max_y(part.top() + high);
         let stages = [small(input.with_min_x(row.left())), small(result)];
@@ -290,7 +290,8 @@ impl FoldScene {
         [(Sheet::Query(own), left), (Sheet::Key(own), right), (Sheet::Product(own), result)]
     }
 
-    /// Returns the places of the scores before and after a step.
+    /// Returns the places of the matrices before and after a step: products and scores if they are scaled, or else
+    /// scores and weights.
     fn turning(&self, own: usize, step: Step) -> [(Sheet, Rect); 2] {
         let [left, right] = shares(self.upper(own), [1.0, 1.0], SIGN);
         if step == Step::Scale {

@@ -72,7 +72,7 @@ fn ground_ui(ui: &mut Ui, cell: &CellModel, frame: &mut NotebookFrame) -> Respon
     let last_height = frame.state.heights.get(cell.id()).copied().unwrap_or_default();
     let area = Rect::from_min_size(ui.min_rect().min, egui::vec2(ui.available_width(), last_height));
     let ground = ui.interact(area, ui.id().with("ground"), Sense::click());
-    // Text uses clicks for its own selection, so they are checked here to select the cell too.
+    // Text uses clicks for its own selection, so a click on text is checked here, to select the cell too.
     let is_on_text = cell.cell.is_text()
         && ui.rect_contains_pointer(area)
         && ui.input(|input| input.pointer.primary_clicked())
@@ -425,8 +425,8 @@ pub fn stage_ui(
     }
 }
 
-/// Sets the stage: highlights the cell's words, and plays the move as often as the cell says before it stops at the
-/// cell's time.
+/// Shows a stage cell on the stage: selects the cell and its sentence, highlights its words, and plays the move as
+/// often as the cell says before the move stops at the cell's time.
 pub fn show(
     cell: &CellModel,
     sentence: usize,

@@ -199,7 +199,7 @@ impl NotebookFrame<'_, '_> {
         self.select(id);
     }
 
-    /// Selects the cell at the index of the selected one, if that no longer exists.
+    /// Selects the cell at the last index of the selected cell if this cell no longer exists.
     pub fn keep_selected(&mut self) {
         let Some(id) = &self.state.selected else { return };
         if let Some(index) = self.model.index(id) {
@@ -264,7 +264,8 @@ impl NotebookFrame<'_, '_> {
         }
     }
 
-    /// Runs a cell, and then selects or inserts a cell as the key demands.
+    /// Runs a cell unless it is a text, and then selects or inserts a cell, or scrolls to the answer, depending on the
+    /// action.
     fn run(&mut self, action: NotebookAction, id: &CellId, index: usize) {
         let cell = &self.model.cells[index];
         let runs = !cell.cell.is_text();

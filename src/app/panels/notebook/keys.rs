@@ -14,7 +14,7 @@ use egui::Ui;
 use super::cell::show;
 use super::frame::NotebookFrame;
 
-/// Longest time between two presses of one shortcut.
+/// The longest time between the two presses of a shortcut such as `D D`.
 const TWICE: Duration = Duration::from_millis(600);
 
 pub fn keys(ui: &Ui, frame: &mut NotebookFrame) {
@@ -90,8 +90,8 @@ fn is_lessons_text(frame: &NotebookFrame, index: usize) -> bool {
     cell.is_text() && !cell.is_own
 }
 
-/// Returns whether a letter is refused: it would change the notebook although the learner reached the selected cell by
-/// a click, so it was perhaps meant for a field. A note then explains how to write.
+/// Returns whether an action's letter is refused, because it would change the notebook although the learner reached the
+/// selected cell by a click: the letter was perhaps meant for a field. A note then explains how to write.
 fn is_refused(frame: &mut NotebookFrame, action: NotebookAction) -> bool {
     let is_refused = action.is_of_command_mode() && !frame.state.is_led_by_keys;
     if is_refused {

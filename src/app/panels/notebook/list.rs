@@ -126,7 +126,7 @@ fn is_followed(frame: &NotebookFrame, id: &CellId) -> (bool, bool) {
     (follow.is_some_and(|follow| follow.id == *id), is_before)
 }
 
-/// Shows the way to the next lesson below the last cell, if it is near the visible part. Returns its height.
+/// Shows the part of the list below the last cell, if it is near the visible part. Returns its height.
 fn end_ui(ui: &mut Ui, place: Rect, is_near: bool, frame: &mut NotebookFrame) -> f32 {
     if is_near {
         let mut child = ui.new_child(UiBuilder::new().max_rect(place).id_salt("way on"));
@@ -220,7 +220,7 @@ pub fn notes_ui(ui: &Ui, frame: &mut NotebookFrame) {
 /// Shows the note about a deletion. Returns true if it is visible.
 fn deleted_ui(ui: &Ui, frame: &mut NotebookFrame) -> bool {
     let Some(showing) = &mut frame.state.deleted else { return false };
-    // As soon as another change would be undone, the note's button no longer restores the cell.
+    // The note's button no longer restores the cell once Undo would revert another change.
     let is_last = frame.model.history.undo.as_deref() == Some(DELETION);
     let is_asked = !frame.commands.is_empty();
     let is_over = !is_last && !is_asked && showing.elapsed() > Duration::from_secs(1);
@@ -262,7 +262,7 @@ fn letters_ui(ui: &Ui, frame: &mut NotebookFrame) {
     });
 }
 
-/// Shows the way to the next lesson, to which ↓ leads from the last cell.
+/// Shows the part of the list below the last cell, with the button of the next lesson, to which ↓ leads from this cell.
 fn way_on_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let around = frame.prose.around.clone();

@@ -104,7 +104,7 @@ pub fn notebook_ui(
     (commands, actions)
 }
 
-/// Returns the cell that a command runs or whose control it uses, as opposed to edits and moves of cells.
+/// Returns the cell that a command runs or whose controls it uses; `None` for other commands, such as edits and moves.
 fn used_cell(command: &Command) -> Option<CellId> {
     match command {
         Command::Notebook(NotebookCommand::Cell(

@@ -1,5 +1,5 @@
-//! The outputs of a code cell, and the comparison of an exercise's answer with the expected result: numbers in one
-//! small grid, tables one for each case.
+//! The outputs of a code cell, and the comparison of an exercise's answer with the expected result: the numbers of all
+//! cases in one small grid, or else each case on its own.
 
 use attune_engine::code::{Fault, Help};
 use attune_ui::text::images::Images;
@@ -19,7 +19,8 @@ use egui::{
     Vec2, WidgetInfo, WidgetType, pos2,
 };
 
-/// Shows outputs one below another; consecutive printed lines form one text. Each cell needs an id of its own.
+/// Shows outputs one below another; consecutive printed lines form one text. The caller must give `ui` an id of its own
+/// for each cell.
 pub fn outputs_ui(ui: &mut Ui, outputs: &[OutputModel]) {
     let is_line = |output: &OutputModel| matches!(output, OutputModel::Text(text) if text.help.is_none());
     for (i, outputs) in outputs.chunk_by(|a, b| is_line(a) && is_line(b)).enumerate() {
@@ -226,14 +227,14 @@ fn row_ui(ui: &mut Ui, row: &RankingRow, widest: f32, has_negative: bool) {
         let zero = if has_negative { track.center().x } else { track.left() };
         let end = zero + share * (track.right() - zero);
         let bar = Rect::from_x_y_ranges(zero.min(end)..=zero.max(end), track.y_range());
-        // A similarity is no weight, so the bar has neither of the colours of signs.
+        // A similarity is not a weight, so the bar does not have the colour of a positive or a negative number.
         painter.rect_filled(bar, radius, palette.ink_faint);
     }
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, format!("{} {}", row.word, row.shown)));
     response.on_hover_ui_at_pointer(|ui| _ = ui.monospace(format!("{} {}", row.word, full(row.number))));
 }
 
-/// Shows the comparison of all cases. The first wrong case is open, or else the first.
+/// Shows the comparison of all cases. The first wrong case is open, or the first case if none is wrong.
 pub fn compared_ui(ui: &mut Ui, cases: &[ComparedModel], failed: Option<usize>) {
     if cases.is_empty() {
         return;

@@ -19,8 +19,9 @@ use egui::{Rect, Ui};
 #[derive(Default)]
 pub struct NotebookPanel {
     pub(super) drafts: Drafts,
-    /// The selected cell, to which keys apply, and its last index.
+    /// The selected cell, to which keys apply.
     pub(super) selected: Option<CellId>,
+    /// The last index of the selected cell.
     pub(super) selected_at: usize,
     /// Whether the learner reached the selected cell by keys and not by a click; only then may letters change the
     /// notebook.
@@ -135,7 +136,7 @@ pub enum CaretEdge {
 }
 
 impl CaretEdge {
-    /// Returns the position of the caret, as a byte of the text.
+    /// Returns the position of the caret, in bytes from the start of the text.
     pub fn caret(self, text: &str) -> usize {
         match self {
             Self::Start => 0,
@@ -186,7 +187,7 @@ pub struct Follow {
     pub id: CellId,
     /// The cell above, whose result stays visible too if there is room for both.
     pub after: Option<CellId>,
-    /// Whether the end of a cell that is too high is shown, instead of its beginning.
+    /// Whether the end of a cell that is too tall is shown, instead of its beginning.
     pub is_end: bool,
     /// Whether the cell is scrolled to the upper edge even if it is visible already.
     pub is_at_top: bool,
@@ -272,13 +273,13 @@ impl Drafts {
         draft
     }
 
-    /// Notes that the kernel has answered all texts that were sent. If it then has another text, a later change set
-    /// that.
+    /// Notes that the kernel has answered all texts that were sent. If its text then differs from a draft, a later
+    /// change has replaced the draft's text.
     pub fn settle(&mut self) {
         self.0.values_mut().for_each(|draft| draft.sent = None);
     }
 
-    /// Returns whether the text in a cell's editor is too long for the kernel, which then has another text.
+    /// Returns whether the text in a cell's editor is too long for the kernel, which then keeps the text that it has.
     pub fn is_too_long(&self, id: &CellId) -> bool {
         self.0.get(id).is_some_and(Draft::is_too_long)
     }
@@ -295,7 +296,7 @@ impl Drafts {
         }
     }
 
-    /// Drops the draft, after a reset or undo, so that the kernel's text is shown.
+    /// Drops the draft after a command has changed the text in the kernel, so that the kernel's text is shown.
     pub fn forget(&mut self, id: &CellId) {
         self.0.remove(id);
     }

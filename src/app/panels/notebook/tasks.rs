@@ -198,7 +198,7 @@ fn verdict_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame: &mut No
     }
 }
 
-/// Lists the cases that differ, or returns an empty text if there is only one case.
+/// Returns a sentence about the cases that differ; empty if there is only one case.
 fn differing(compared: &[ComparedModel], failed: usize, cases: usize) -> String {
     let wrong = compared.iter().enumerate().filter(|(_, case)| !case.is_right);
     let wrong: Vec<String> = wrong.map(|(place, _)| (place + 1).to_string()).collect();

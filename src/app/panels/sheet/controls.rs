@@ -1,4 +1,4 @@
-//! Controls of a sheet: buttons, menus and fields, which ask for what their data says.
+//! Controls of a sheet: buttons, menus and fields, which make the requests that their data names.
 
 use attune_core::kernel::command::{AxisCommand, Command, TextsCommand};
 use attune_ui::actions::{ActionTable, WindowAction};
@@ -65,7 +65,8 @@ fn pair_ui(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
     ui.allocate_ui_with_layout(PAIR, Layout::left_to_right(Align::Center), content);
 }
 
-/// Returns the action of a request that starts a computation, or ends the one that runs: its key presses the button.
+/// Returns the action whose key also presses the button with this request; `None` unless the request starts or ends a
+/// computation.
 fn action_of(ask: &Ask) -> Option<WindowAction> {
     match ask {
         Ask::Command(Command::Words(_) | Command::EndWords) => Some(WindowAction::MeasureWords),

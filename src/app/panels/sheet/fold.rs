@@ -1,4 +1,5 @@
-//! Lines that open: a name, a strip of the first numbers, and below it the whole while it is open.
+//! Lines that open: each has a name and a strip of its first numbers, and shows its whole content below while it is
+//! open.
 
 use attune_ui::theme::{self, Palette, size};
 use attune_ui::ui_state::Trail;
@@ -7,8 +8,9 @@ use attune_view::sheet::{Fold, FoldContent};
 use attune_view::view_model::output::TableModel;
 use egui::{Align2, CornerRadius, Label, Rect, RichText, Sense, Ui, Vec2, WidgetInfo, WidgetType, vec2};
 
-/// The widths of the symbol and of the detail, in points.
+/// The width of the symbol, in points.
 const SYMBOL: f32 = 74.0;
+/// The width of the detail, in points.
 const DETAIL: f32 = 92.0;
 
 /// Draws a line, and its content below it if it is open; `open` is the name of the open line.

@@ -13,7 +13,7 @@ use egui::{Align2, Pos2, Rect, Response, RichText, Sense, Shape, Stroke, Ui, Vec
 use super::context::text_ui;
 use super::grid::links::{Query, choose, query_row};
 
-/// The least weight that has a line.
+/// The least weight for which a line is drawn.
 const LEAST: f32 = 0.005;
 /// Opacity of lines that are not the chosen query's.
 const FAINT: f32 = 0.16;
@@ -78,8 +78,9 @@ fn plain_ui(ui: &mut Ui, grid: &Grid) {
     }
 }
 
-/// The height of a row, and the least width, of a picture of lines in which nothing can be chosen, in points.
+/// The height of a row of a picture of lines in which nothing can be chosen, in points.
 const PLAIN_STEP: f32 = 15.0;
+/// The least width of such a picture, in points.
 const PLAIN_WIDTH: f32 = 260.0;
 
 struct LinesPicture {

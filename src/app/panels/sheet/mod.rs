@@ -1,8 +1,8 @@
 //! Panels that are sheets: each item of a sheet is drawn here, once for all panels, with its pointer, keys, copies and
 //! names for screen readers.
 //!
-//! The sheet is made once for a snapshot and what the viewer has chosen. What is open, where the keyboard is and by
-//! which column a table is sorted is kept here, by the item.
+//! A sheet is made once for each snapshot and each choice of the viewer. The state of its items is kept here: what is
+//! open, where the keyboard focus is, and by which column a table is sorted.
 
 mod context;
 mod controls;
@@ -151,7 +151,7 @@ fn has_words(sheet: &Sheet) -> bool {
     sheet.items.iter().any(|item| matches!(item, Item::Grids(grids) if is_of_head(grids)))
 }
 
-/// Clears the choice of a word after Esc over the panel, or a click beside all items.
+/// Clears the choice of a word after Esc over the panel, or after a click outside all items.
 fn clear_selection(ui: &Ui, selection: &mut Selection, trail: &Trail) {
     if selection.query.is_none() {
         return;

@@ -1,5 +1,5 @@
-//! Textures of small maps: those of a layer are one, made when one of them is first in sight and kept until the
-//! sentence's numbers, the reading or the theme change.
+//! Textures of small maps. The maps of a layer share one texture, which is made when one of them is first in sight and
+//! kept until the sentence's numbers, the reading or the theme change.
 
 use std::ptr;
 use std::sync::{Arc, Weak};

@@ -1,4 +1,5 @@
-//! Small maps of a sheet: every head of every layer, each with a number and its marks. One has the keyboard, and opens.
+//! Small maps of a sheet, one for every head of every layer, each with a number and its marks. The arrow keys move from
+//! map to map, and Enter opens one.
 
 use attune_ui::theme::{self, Palette, size};
 use attune_ui::widgets::controls::{led_by_arrows, paint_sink};
@@ -116,8 +117,8 @@ pub fn tiles_ui(ui: &mut Ui, tiles: &Tiles, cx: &mut SheetContext) {
     ui.painter().set(under, Shape::Vec(meshes.into_iter().map(Shape::mesh).collect()));
 }
 
-/// Handles the keyboard while it is on the maps: arrows go from one to another, Enter opens one, and M chooses the next
-/// measure.
+/// Handles the keys while the maps have the keyboard focus: arrows go from one map to another, Enter opens one, and M
+/// chooses the next measure.
 fn lead(ui: &Ui, tiles: &Tiles, places: &Places, keyboard: &Response, cx: &mut SheetContext) {
     cx.state.cursor = cx.state.cursor.min(tiles.tiles.len().saturating_sub(1));
     let cursor = cx.state.cursor;

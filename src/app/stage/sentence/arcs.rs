@@ -2,6 +2,7 @@
 //! pointer is on.
 
 use attune_ui::theme::{self, Palette, size, weight_line};
+use attune_view::view_model::grid::PatchPlaces;
 use attune_view::view_model::labels::Side;
 use attune_view::view_model::sentence_arcs::{ArcWord, Pair, WeightArc, WordAt};
 use egui::epaint::CubicBezierShape;
@@ -45,9 +46,9 @@ fn curve(plan: &Plan, arc: &WeightArc, shift: f32) -> Option<[Pos2; 4]> {
     const TO_CONTROL: f32 = 4.0 / 3.0;
     /// Height of the arc between neighbours, as a share of the full height.
     const LOW: f32 = 0.34;
-    /// Half of a loop's width, as a share of its word's width, and the height of a loop, such that the widest line
-    /// leaves a hole.
+    /// Half of a loop's width, as a share of its word's width.
     const LOOP: f32 = 0.3;
+    /// Height of a loop, as a share of the full height: large enough for a hole within the widest line.
     const LOOP_HEIGHT: f32 = 0.75;
     /// Direction in which an arc between rows begins and ends, between vertical and straight: a wide line could not
     /// bend sharply.
@@ -164,9 +165,11 @@ pub struct Plan {
     pub words: Vec<PlacedWord>,
     /// Height of the arcs above each row.
     pub rooms: Vec<f32>,
-    /// The width that is seen, the width of each row, and how far the widest has scrolled to the left.
+    /// The width that is seen.
     seen: f32,
+    /// The width of each row.
     widths: Vec<f32>,
+    /// The distance by which the widest row has scrolled to the left.
     scrolled: f32,
 }
 
@@ -217,6 +220,43 @@ impl Plan {
         Self::laid(rows.collect(), LEAST, room)
     }
 
+    /// Lays out the patches of a picture as its grid, with the tokens that are no patches in a column at the left. `height`
+    /// is the greatest height of the grid.
+    pub fn of_patches(
+        words: &[ArcWord],
+        places: &PatchPlaces,
+        width: f32,
+        height: f32,
+        measure: impl Fn(&str, f32) -> f32,
+    ) -> Self {
+        /// Least and greatest side of a patch.
+        const SIDES: (f32, f32) = (4.0, 30.0);
+        let others = words.iter().zip(&places.of_tokens).filter(|(_, place)| place.is_none());
+        let column = others.map(|(word, _)| measure(&word.label, LEAST)).fold(0.0, f32::max);
+        let column = if column > 0.0 { column + 2.0 * size::GAP } else { 0.0 };
+        let (rows, columns) = (places.rows as f32, places.columns as f32);
+        let side = (height / rows).min((width - column) / columns).clamp(SIDES.0, SIDES.1);
+        let grid = Vec2::new(side * columns, side * rows);
+        let left = (width - grid.x - column).max(0.0) / 2.0;
+        let mut others = 0.0;
+        let line = LEAST * LEADING;
+        let placed = words.iter().zip(&places.of_tokens).enumerate().map(|(position, (_, place))| {
+            let rect = if let Some([row, column_of_patch]) = place {
+                let at = Pos2::new(left + column + *column_of_patch as f32 * side, size::GAP + *row as f32 * side);
+                Rect::from_min_size(at, Vec2::splat(side))
+            } else {
+                let at = Pos2::new(left, size::GAP + others);
+                others += line;
+                Rect::from_min_size(at, Vec2::new(column - size::GAP, line))
+            };
+            PlacedWord { at: WordAt::in_sentence(position), row: 0, rect }
+        });
+        let words: Vec<PlacedWord> = placed.collect();
+        let size = Vec2::new(width.max(left + column + grid.x), 2.0 * size::GAP + grid.y.max(others));
+        let widths = vec![column + grid.x];
+        Self { size, font: LEAST, words, rooms: vec![size::GAP], seen: width, widths, scrolled: 0.0 }
+    }
+
     fn laid(rows: Vec<Row>, font: f32, room: Room) -> Self {
         let widest = rows.iter().map(|row| row_width(&row.widths, font)).fold(room.width, f32::max);
         let height = font * LEADING;
@@ -227,7 +267,7 @@ impl Plan {
             let above = if index == 0 { room.above } else { room.between };
             rooms.push(above);
             y += above;
-            // Of rows that scroll, all begin at the left.
+            // Rows that do not fit scroll, so they begin at the left edge; the others are centred.
             let mut x = (room.width - row_width(&row.widths, font)).max(0.0) / 2.0;
             for (position, width) in row.positions.iter().zip(&row.widths) {
                 let rect = Rect::from_min_size(Pos2::new(x, y), Vec2::new(*width, height));
@@ -346,8 +386,8 @@ mod tests {
 
     const LONG: &str = "apple launched a new phone while i was eating an apple";
 
-    /// Whatever is scrolled, each row shows the same share of its words, and a word that is looked for comes to the
-    /// middle.
+    /// Checks that all rows show the same share of their words, however far they are scrolled, and that a word that is
+    /// looked for comes to the middle.
     #[test]
     fn source_and_target_scroll_together() {
         let long = |word: &str, count| (0..count).map(|i| format!("{word}{i}")).collect::<Vec<_>>().join(" ");
@@ -387,6 +427,22 @@ mod tests {
         let (font, rows, scrolls) = seen(360.0);
         assert!(font >= 14.0 && rows == 2 && !scrolls);
         assert_eq!(seen(120.0), (14.0, 1, true));
+    }
+
+    #[test]
+    fn patches_lie_in_their_grid_and_other_tokens_beside_it() {
+        let measure = |text: &str, font: f32| text.chars().count() as f32 * font * 0.5;
+        let words = words("[CLS] 1,1 1,2 1,3 2,1 2,2 2,3");
+        let patches = (0..6).map(|patch| Some([patch / 3, patch % 3]));
+        let places = PatchPlaces { rows: 2, columns: 3, of_tokens: std::iter::once(None).chain(patches).collect() };
+        for (width, height) in [(460.0, 120.0), (90.0, 120.0), (460.0, 10.0)] {
+            let plan = Plan::of_patches(&words, &places, width, height, measure);
+            let at = |position: usize| plan.words[position].rect;
+            assert_eq!((at(1).right_top(), at(1).left_bottom()), (at(2).left_top(), at(4).left_top()), "{width}");
+            assert!(at(0).right() < at(1).left(), "{width}: {:?}", at(0));
+            let whole = Rect::from_min_size(Pos2::ZERO, plan.size);
+            assert!(plan.words.iter().all(|word| whole.contains_rect(word.rect)), "{width}, {height}");
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! words; and the keys of the sentence, which act from a click on it until something else is clicked.
 
 mod arcs;
+mod patches;
 
 pub use attune_ui::actions::focus::strip_id;
 use attune_ui::actions::{ActionTable, Pressed, SentenceAction, WindowAction, drop_text, pressed};
@@ -13,6 +14,7 @@ use attune_ui::widgets::popup::card_beside;
 use attune_ui::widgets::traced::{ASK_HINT, OF_PIECES, ask_on};
 use attune_view::explain::walk::{Step, WalkModel};
 use attune_view::view_model::attention::{Reading, Sink};
+use attune_view::view_model::grid::PatchPicture;
 use attune_view::view_model::labels::Side;
 use attune_view::view_model::sentence_arcs::{
     ArcWord, Direction, SentenceArcs, ShownArcs, WeightArc, WordAt, WordNumber,
@@ -26,10 +28,11 @@ use egui::{
 use self::arcs::{PlacedArc, PlacedWord, Plan, Room, nearest, placed};
 use super::names::TOWARDS_INK;
 
-/// Heights of the stage below which the sentence has no room, and below which its arcs are low.
+/// Height of the stage below which the sentence has no room.
 const FROM: f32 = 230.0;
+/// Height of the stage below which the arcs are low.
 const ROOMY_FROM: f32 = 560.0;
-/// Height of the stage above which the sentence may have the second of the largest sizes of type, instead of the first.
+/// Height of the stage from which the sentence may have the larger of the two greatest sizes of type.
 const TALL_FROM: f32 = 800.0;
 const FONTS: (f32, f32) = (24.0, 34.0);
 
@@ -71,11 +74,14 @@ pub struct StripOptions {
 #[derive(Clone)]
 pub struct Strip<'a> {
     model: &'a SentenceArcs,
+    /// The picture whose patches the words are, if it is known.
+    picture: Option<&'a PatchPicture>,
     plan: Plan,
     options: StripOptions,
     controls: f32,
-    /// The step whose numbers are under the words, and its walk while the steps are walked through.
+    /// The step whose numbers are under the words.
     step: Step,
+    /// The walk, while its steps are walked through.
     walk: Option<&'a WalkModel>,
     /// The partners of the chosen word in the step, which are not faint.
     partners: Vec<usize>,
@@ -103,6 +109,8 @@ impl<'a> Strip<'a> {
         /// Height between two rows of one sentence: room for arcs from row to row, and for low arcs within the second
         /// row.
         const NEAR: f32 = 16.0;
+        /// Greatest height of a picture's patches, as a share of the stage.
+        const PATCHES: f32 = 0.22;
         /// Heights for a lesson in which arcs are drawn only while a word is pointed at.
         const CLOSED: (f32, f32, f32) = (28.0, NEAR, NUMBERS);
         if area.y < FROM || model.words.is_empty() {
@@ -117,11 +125,22 @@ impl<'a> Strip<'a> {
         };
         // A source is a row of its own, so its arcs run from row to row.
         let between = if model.source.is_empty() { between.min(NEAR) } else { between };
+        let measure = |text: &str, font: f32| width_of(ui, text, theme::strong(font));
         let font = if area.y < TALL_FROM { FONTS.0 } else { FONTS.1 };
         let room = Room { width: (area.x - 2.0 * size::GAP).max(0.0), above, between, below, font };
-        let plan = Plan::of(&model.source, &model.words, room, |text, font| width_of(ui, text, theme::strong(font)));
+        let plan = match &model.patches {
+            Some(places) => Plan::of_patches(&model.words, places, room.width, PATCHES * area.y, measure),
+            None => Plan::of(&model.source, &model.words, room, measure),
+        };
         let controls = if has_arcs && options.is_open { size::VIEW_BAR - size::GAP_TIGHT } else { 0.0 };
-        Some(Self { model, plan, options, controls, step: Step::Contextual, walk: None, partners: Vec::new() })
+        let (walk, partners) = (None, Vec::new());
+        Some(Self { model, picture: None, plan, options, controls, step: Step::Contextual, walk, partners })
+    }
+
+    /// Returns the strip with the picture whose patches the words are.
+    #[must_use]
+    pub fn with_picture(self, picture: Option<&'a PatchPicture>) -> Self {
+        Self { picture, ..self }
     }
 
     /// Returns the strip at a step: before softmax, each key has its own number, and from softmax on, the weights have
@@ -333,10 +352,17 @@ impl<'a> Strip<'a> {
         let origin = ui.allocate_space(self.plan.size).1.min;
         state.origin = Some(origin);
         let painter = ui.painter().clone();
+        if let Some(places) = &self.model.patches {
+            self.patches_ui(ui, places, origin, shown, state, view);
+            return;
+        }
         // The arcs are painted under the words.
         let (share, before) = state.fade.at(ui, shown, self.options.reduced_motion);
         let arcs_of = |shown: Option<ShownArcs>| shown.map(|shown| self.model.drawn(&shown)).unwrap_or_default();
-        let arcs = arcs_of(shown);
+        let arcs = match shown {
+            None => self.alignment(view),
+            shown => arcs_of(shown),
+        };
         let placed_arcs = placed(&self.plan, origin, &arcs);
         let pointed = view.hover.pair().and_then(|pair| self.model.placed_pair(pair));
         let leaving = placed(&self.plan, origin, &arcs_of(before));
@@ -360,6 +386,14 @@ impl<'a> Strip<'a> {
         if let Some(arc) = pair.and_then(|pair| arcs.iter().find(|arc| arc.pair == pair)) {
             self.arc_ui(ground, arc, view);
         }
+    }
+
+    /// Returns the arcs from each word to the one of the other sentence that it looks at most, as long as no word is
+    /// chosen and no step is walked through.
+    fn alignment(&self, view: &PanelView) -> Vec<WeightArc> {
+        let layer = layer(self.model, view.selection, view.walk).filter(|_| self.walk.is_none() && self.has_weights());
+        let arcs = layer.map(|layer| self.model.alignment(layer, view.selection.shown_head(), view.selection.reading));
+        arcs.unwrap_or_default()
     }
 
     /// Shows the weight of the arc under the pointer in words; a click on the arc of a word of the sentence chooses its
@@ -397,7 +431,8 @@ impl<'a> Strip<'a> {
         // The strip as a whole has the keyboard focus, and its arrow keys move from word to word.
         let response = ui.interact(rect, ui.id().with(("word", word.at)), Sense::CLICK);
         let is_chosen = is_chosen(word.at, state, view.selection);
-        let name = format!("Word {}: {}", text.label, self.spoken(word.at, shown, state, view.selection, view.walk));
+        let kind = if self.model.patches.is_some() { "Token" } else { "Word" };
+        let name = format!("{kind} {}: {}", text.label, self.spoken(word.at, shown, state, view.selection, view.walk));
         response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_chosen, &name));
         let is_pointed = response.hovered()
             || view.hover.at() == Some(word.at)
@@ -405,8 +440,11 @@ impl<'a> Strip<'a> {
         let is_followed = shown.is_some_and(|shown| shown.word == word.at);
         let is_lit = view.highlight.lit.contains(&text.text);
         let look = WordLook { is_chosen, is_followed, is_lit, is_pointed };
-        self.paint_word(ui.painter(), word.at, text, rect, look, palette);
-        // While the walk is in the source, its word is looked for, and otherwise the chosen one.
+        match self.model.patches.as_ref().and_then(|places| *places.of_tokens.get(word.at.position)?) {
+            Some(_) => patches::paint_look(ui.painter(), rect, look, palette),
+            None => self.paint_word(ui.painter(), word.at, text, rect, look, palette),
+        }
+        // The strip scrolls to the walk's word while the walk is in the source, and otherwise to the chosen word.
         let is_sought = state.followed.map_or(is_chosen, |followed| word.at == WordAt::in_source(followed));
         if is_sought && state.in_sight != Some(word.at) {
             state.in_sight = Some(word.at);

@@ -14,8 +14,9 @@ use super::shortcut::{Pressed, Shortcut, is_arrow};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LiveKey<A> {
     pub action: A,
-    /// The index of the action in its table, and of the key within its row.
+    /// The index of the action in its table.
     pub place: usize,
+    /// The index of the key within its row.
     pub which: usize,
     pub shortcut: Shortcut,
 }
@@ -192,8 +193,8 @@ struct Typing {
     dropped: Option<Instant>,
 }
 
-/// Keys that follow an event which may move the keyboard. They wait for the next frame, when it has moved. With slow
-/// frames, a click into a field and the first letters for it arrive in one frame.
+/// Keys that follow an event which may move the keyboard focus. They wait for the next frame, when the focus has moved.
+/// With slow frames, a click into a field and the first letters for it arrive in one frame.
 #[derive(Clone, Default)]
 struct WaitingKeys {
     events: Vec<Event>,

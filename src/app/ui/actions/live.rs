@@ -1,5 +1,5 @@
-//! Which actions the keys are for, by what has the keyboard and what is open over the page, so that no key can mean two
-//! things at once.
+//! The actions that keys can trigger, depending on what has the keyboard and what is open over the page, so that no key
+//! can mean two things at once.
 
 use super::focus::{Escape, Focus, Keyboard, Page};
 use super::table::{NotebookAction, SentenceAction, StageAction, WindowAction};

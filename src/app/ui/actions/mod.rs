@@ -1,4 +1,4 @@
-//! Every action of keys and menus, one row an action, and the other requests to the window.
+//! Every action of keys and menus, one row each, and the other requests to the window.
 //!
 //! A row has the text of the menu entry, the tooltip, the keys and the line of the key sheet. Menus, tooltips and the
 //! sheet are generated from the tables and keys are looked up in them, so a new key needs one row here and one line
@@ -13,7 +13,7 @@
 //! | [`shortcut`] | how a key is written and matched | |
 //! | [`focus`] | what has the keyboard, and what is open over the page | |
 //! | `live` | which actions are live there | |
-//! | [`keys`] | how keys are counted and consumed; the keyboard asked for | |
+//! | [`keys`] | how keys are counted and consumed, and which widget takes the keyboard |
 
 pub mod focus;
 pub mod keys;

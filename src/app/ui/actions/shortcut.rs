@@ -1,4 +1,4 @@
-//! How a key is written and matched.
+//! Shortcuts: the keys of actions, and how they are written and matched.
 
 use egui::{Key, Modifiers};
 

@@ -285,7 +285,7 @@ fn action(event: &Event, offering: bool, model: &EditorModel) -> Option<EditorKe
     })
 }
 
-/// Returns whether egui's text field handles this keyboard event.
+/// Returns whether an event comes from the keyboard: pressed keys, text, or a use of the clipboard.
 fn is_typed(event: &Event) -> bool {
     matches!(
         event,

@@ -78,7 +78,7 @@ pub fn definitions() -> FontDefinitions {
 mod tests {
     use super::*;
 
-    /// Every symbol in the lessons has a glyph of its own in every family, and not the box for a missing one.
+    /// Each of these symbols has a glyph of its own in every family, instead of the box for a missing glyph.
     #[test]
     fn faces_have_the_symbols_of_attention() {
         const SYMBOLS: &str = "ᵀℝₖ→∈∇⊙⟨⟩₁₂√Σα·×‖≈↶↷↺▶";

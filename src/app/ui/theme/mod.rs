@@ -1,4 +1,4 @@
-//! Every colour, size and duration of the window. Only [`palette`] names literal colours; the meaning and the contrast
+//! The colours, sizes and durations of the window. Only [`palette`] names literal colours; the meaning and the contrast
 //! of each colour are explained there.
 
 pub mod fonts;
@@ -50,7 +50,7 @@ pub mod size {
     pub const CELL_MAX: f32 = 34.0;
     /// The width that each digit needs for a heat-map cell to show its number.
     pub const CELL_DIGIT: f32 = 6.6;
-    /// The width of a cell that fits `.62`.
+    /// The width of a cell in which a number such as `.62` fits.
     pub const CELL_WITH_NUMBER: f32 = 21.0;
     pub const CELL_NUMBER: f32 = 9.5;
     pub const CELL_NUMBER_MAX: f32 = 11.5;
@@ -72,12 +72,12 @@ pub mod size {
     pub const VIEW_BAR_FROM: f32 = 160.0;
     pub const SEARCH: f32 = 150.0;
     pub const SEARCH_MIN: f32 = 72.0;
-    /// The width of the line numbers left of the code.
+    /// The width of the line numbers to the left of the code.
     pub const GUTTER: i8 = 34;
     pub const CODE_LEADING: f32 = 3.5;
     /// The margin within a text field, which makes it as high as the buttons beside it.
     pub const FIELD_MARGIN: Vec2 = Vec2::new(7.0, 4.0);
-    /// The width of the list of a sentence's words while it is typed.
+    /// The width of wide popups, such as the list of a sentence's words while the sentence is typed.
     pub const WIDE_POPUP: f32 = 400.0;
     /// The largest height of the list of a sentence's words: about five rows.
     pub const CHIPS_MAX: f32 = 136.0;
@@ -109,7 +109,7 @@ pub mod size {
     /// The least height of a window with two rows in the right column, of which the upper one takes `SIDE_SPLIT`.
     pub const SIDE_ROWS_FROM: f32 = 640.0;
     pub const SIDE_SPLIT: f32 = 0.52;
-    /// The zoom of all text: least, largest, and one step.
+    /// The zoom of everything on the screen: least, largest, and one step.
     pub const ZOOM: (f32, f32, f32) = (0.7, 2.0, 0.1);
     /// The height in points above which a window starts with larger text, and the largest such zoom.
     const ZOOM_FROM: (f32, f32) = (1152.0, 1.4);

@@ -7,7 +7,7 @@
 //! | any other word | `word`, a grey |
 //! | a query, a key, a value | `query` pale gold, `key` teal, `value` magenta |
 //! | a head | `heads`: pale blue, rose, olive, … by its place in its layer |
-//! | what no word and no head adds to a move | `parts`: pale tints; `ink_soft` for `b_O` |
+//! | a part of a move that comes from no head | `parts`: tints; `ink_soft` for `b_O`, `ink_faint` for the rest |
 //! | the sign of a number | `negative` purple, `positive` green |
 //! | what the learner has chosen, links, focus | `accent`, a violet |
 //! | a caution, a fault | `warn`, `error` |
@@ -244,7 +244,7 @@ impl Palette {
         self.stage.lerp_to_gamma(hue, TINT)
     }
 
-    /// Returns the colour of a tab's name, for the tab in front or one behind it.
+    /// Returns the colour of a tab's name, which depends on whether the tab is in front.
     pub fn tab(&self, is_front: bool) -> Color32 {
         if is_front { self.ink } else { self.ink_soft }
     }

@@ -267,7 +267,7 @@ pub struct Selection {
     pub is_head_alone: Option<bool>,
     /// Whether the model has too many heads to tell all of them apart at once.
     has_many_heads: bool,
-    /// The key of the product that is worked out; `None` for the key with the largest weight.
+    /// The key whose product with the query is worked out; `None` for the key with the largest weight.
     pub key: Option<usize>,
     /// A position in the second sentence, which is compared with the query.
     pub second: Option<usize>,
@@ -277,7 +277,7 @@ pub struct Selection {
     pub by: Option<ArrowParts>,
     /// The way in which attention is read, in every map and in the sentence.
     pub reading: Reading,
-    /// The measure of how much each word mattered, shown by the arcs of the sentence, in the place of weights.
+    /// The measure of how much each word mattered, which the arcs of the sentence show instead of weights.
     pub measure: Option<WordMeasure>,
     /// The chosen word and the number of its occurrence, while the sentence lacks it.
     missed: Option<(String, usize)>,

@@ -313,7 +313,7 @@ impl Emphasis {
         self
     }
 
-    /// Hides the pieces of words whose first piece is shown for the whole word.
+    /// Hides the later pieces of words if the first piece is shown for the whole word.
     #[must_use]
     pub fn without_parts(mut self, stage: &StageModel) -> Self {
         if stage.is_of_words {
@@ -396,8 +396,8 @@ impl Highlight {
         if self.isolated { Visibility::Hidden } else { Visibility::Faded }
     }
 
-    /// Returns a function from a word, whether it has a group and whether it is in the sentence, to its visibility;
-    /// `None` if all are lit.
+    /// Returns a function that gives the visibility of a word. Its arguments are the word, whether it has a group, and
+    /// whether it is in the sentence. Returns `None` if all words are lit.
     fn rule<'a>(&'a self, near: &'a [&'a str]) -> Option<Rule<'a>> {
         let lit = move |word: &str, is_grouped: bool| {
             let is_lit = self.lit.is_empty() || self.lit.iter().any(|lit| lit == word);
@@ -407,7 +407,7 @@ impl Highlight {
                 _ => Visibility::Faded,
             }
         };
-        // While the pattern is invalid, as it is being typed, nothing changes.
+        // While the pattern is invalid, such as when it is half typed, nothing changes.
         let matches = if self.search.is_blank() { None } else { self.search.matcher().ok() };
         let other = self.other();
         match matches {

@@ -2,7 +2,8 @@
 //! contextual.
 //!
 //! The walk's state is one number, from which the points, the knob of the time line, the step and its texts are
-//! derived. Where a motion ends matters only for the next step.
+//! derived. The end of a motion in progress changes nothing of this; only the next step and the saved walk start from
+//! it.
 
 use std::f32::consts::FRAC_PI_2;
 
@@ -35,7 +36,7 @@ enum WalkMode {
     ByLayer,
 }
 
-/// A slow movement of the points from static to contextual, repeated some times and followed by a glide to `rest`.
+/// A slow movement of the points from static to contextual, made `times` times and followed by a glide to `rest`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct PlayState {
     times: usize,
@@ -385,7 +386,7 @@ impl Walk {
         })
     }
 
-    /// Restores a saved walk. If the model has other layers, [`Walk::set_layers`] adapts it later.
+    /// Restores a saved walk. If the model has another number of layers, [`Walk::set_layers`] adapts the walk later.
     pub fn restore(&mut self, saved: &SavedWalk) {
         /// The largest number of layers that is restored, more than any model has.
         const LAYERS_MAX: usize = 1000;
@@ -451,7 +452,7 @@ mod tests {
     use super::*;
     use crate::close::{Tolerance, assert_close};
 
-    /// A part of the way that is seen as a jump, if it is done within one frame.
+    /// The least part of the way that looks like a jump if the points pass it within one frame.
     const JUMP: f32 = 0.06;
 
     #[test]
@@ -644,7 +645,8 @@ mod tests {
         assert_eq!((before, walk.is_between(), walk.step_share()), (0.25, true, 0.25));
     }
 
-    /// A snapshot of a model with other layers, or with a chosen head of another layer, can arrive at any time.
+    /// A snapshot of a model with another number of layers, or with a chosen head of another layer, can arrive at any
+    /// time.
     #[test]
     fn a_motion_ends_at_a_place_with_a_name_whatever_comes_between() {
         let begin: [fn(&mut Walk); 4] =

@@ -107,7 +107,8 @@ pub fn waiting_ui(ui: &mut Ui, models: &Models) {
 
 /// Shows content near the middle of the available space, in lines of limited width.
 pub fn middle_ui(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
-    /// The height of the content is not known before layout, so it starts about two lines above the middle.
+    /// The distance from the middle up to the start of the content, which is about two lines. The content cannot be
+    /// centred, because its height is not known before layout.
     const ABOVE: f32 = 40.0;
     const WIDEST: f32 = 440.0;
     let whole = ui.available_rect_before_wrap();
@@ -172,8 +173,8 @@ fn labelled_copy_button(ui: &mut Ui, label: &str, what: &str, text: impl FnOnce(
 /// Half the width of a sink's mark, in points.
 const MARK: f32 = 3.5;
 
-/// Shows the switches for reading attention: weights or the length of what is added and, if there are sinks, with or
-/// without them.
+/// Shows the switches for reading attention. One shows the length of what is added instead of the weights; the other
+/// hides the sinks, if there are any.
 pub fn reading_ui(ui: &mut Ui, sinks: &Sinks, reading: &mut Reading) {
     let row = WindowAction::ReadAdded.row();
     let added = ui.selectable_label(reading.is_added, row.text);

@@ -10,7 +10,7 @@ use crate::theme::size;
 const RINGS: u32 = 8;
 /// The number of corners of each ring.
 const CORNERS: u32 = 48;
-/// The middle of a group of points, and the half axes of the ellipse of one standard deviation.
+/// The glow of a group of points: its middle, and the half axes of the ellipse at one standard deviation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Glow {
     /// The positions of the points.

@@ -1,5 +1,5 @@
-//! Grids of queries and keys: the cells of a heat map (position, fill, number, hit test), the slanted column labels,
-//! and the mask, which is painted by dragging.
+//! Grids of cells: the cells of a heat map or a table (position, fill, number, hit test), the slanted column labels,
+//! and the mask of queries and keys, which is painted by dragging.
 
 use std::sync::Arc;
 
@@ -77,8 +77,8 @@ impl Heat {
         painter.rect_filled(self.cell_rect(row, col).shrink(gap), radius, fill);
     }
 
-    /// Returns the font in which all numbers fit in their cells, or `None`: a map shows every number or none. When the
-    /// window is zoomed in, numbers may get smaller relative to the rest, but not smaller on the screen.
+    /// Returns the font in which all numbers fit in their cells, or `None` if some do not: a map shows every number or
+    /// none. When the window is zoomed in, numbers may get smaller relative to the rest, but not smaller on the screen.
     pub fn number_font<I: Iterator<Item = f32>>(&self, ctx: &Context, values: impl FnOnce() -> I) -> Option<FontId> {
         /// The length of `.00`. If not even this fits, no number needs to be measured.
         const NARROWEST: usize = 3;
@@ -145,7 +145,7 @@ pub struct MaskUiState {
     cursor: (usize, usize),
 }
 
-/// A stroke that is being painted on the mask.
+/// A stroke that is being painted on the mask: one drag, which shows or hides the cells that it passes.
 struct Painted {
     shows: bool,
     /// The mask with the stroke so far.
@@ -248,8 +248,8 @@ fn grid_ui(ui: &mut Ui, model: &WhatIfModel, state: &mut MaskUiState) -> Option<
     command
 }
 
-/// Paints on the mask: a drag shows or hides all cells that it passes, according to its first cell. It ends as one
-/// change.
+/// Paints on the mask: a drag shows all cells that it passes if its first cell was hidden, and otherwise hides them.
+/// Returns the command for the whole drag when it ends.
 fn paint_stroke(response: &Response, heat: &Heat, model: &WhatIfModel, state: &mut MaskUiState) -> Option<Command> {
     let count = model.tokens.len();
     // A stroke on another sentence's mask is dropped.
@@ -264,7 +264,7 @@ fn paint_stroke(response: &Response, heat: &Heat, model: &WhatIfModel, state: &m
         state.stroke = Some(Painted { shows: sees[first], sees, at: pressed });
     }
     let painted = state.stroke.as_mut()?;
-    // Every position of the pointer in this frame counts, and the path between them, so that a stroke has no gaps.
+    // All positions of the pointer in this frame count, and so do the paths between them, so that a stroke has no gaps.
     for pointer in moves(response) {
         let steps = (painted.at.distance(pointer) / heat.cell.x).ceil() as usize + 1;
         for step in 0..=steps {

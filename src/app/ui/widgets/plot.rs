@@ -1,5 +1,5 @@
-//! Plots of code cells, plots of curves over training steps without dragging or zooming, and a small flat picture of a
-//! stage.
+//! Plots of code cells, the plots of curves in panels, and a small flat picture of a stage. No plot can be moved or
+//! zoomed.
 
 use std::sync::Arc;
 
@@ -127,7 +127,7 @@ fn legend_ui(ui: &mut Ui, plot: &PlotModel, palette: &Palette) {
     });
 }
 
-/// Returns a plot without its curves.
+/// Returns an empty plot for the curves of a panel.
 pub fn curve_plot<'a>(name: &str, height: f32, palette: &Palette) -> Plot<'a> {
     Plot::new(name)
         .height(height.clamp(size::CURVE_MIN, size::CHART_MAX))
@@ -227,7 +227,8 @@ pub fn sketch_ui(ui: &Ui, sketch: &Sketch, rect: Rect, time: f32) {
     for (place, group) in &sketch.dots {
         painter.circle_filled(at(*place), DOT, color(*group).gamma_multiply(FAINT));
     }
-    // Names keep clear of each other, of arrows and of all dots; one without room is left out, that of a crowd first.
+    // Names keep clear of each other, of arrows and of all dots. One without room is left out; the names of groups come
+    // last, so they are the first to be left out.
     let mut taken = taken_places(sketch, time, at);
     let mut write = |middle: Pos2, sides: [Align2; 4], name: &str, font: FontId, ink| {
         let galley = painter.layout_no_wrap(name.to_owned(), font, ink);
@@ -327,7 +328,8 @@ pub fn sentence_ui(ui: &Ui, sketch: &Sketch, rect: Rect) {
     }
 }
 
-/// Returns where the name of a word is tried: first beyond the end of its arrow, where the picture has room.
+/// Returns the sides on which the name of a word is tried, in order. The first is beyond the end of its arrow or, if
+/// the arrow is nearly vertical, towards the middle of the picture.
 fn sides_of(start: Pos2, end: Pos2, middle: f32) -> [Align2; 4] {
     let is_right = if (end.x - start.x).abs() > END { end.x > start.x } else { end.x < middle };
     let mut sides = [Align2::LEFT_CENTER, Align2::RIGHT_CENTER, Align2::CENTER_TOP, Align2::CENTER_BOTTOM];

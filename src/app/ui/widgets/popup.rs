@@ -49,7 +49,7 @@ fn place(card: Vec2, about: Rect, over: Rect, screen: Rect) -> Pos2 {
     *off_both.or_else(|| places.iter().find(|at| is_off(at, about))).unwrap_or(&places[0])
 }
 
-/// Keeps lists from covering a place in this pass and the next, such as the sentence on the stage while it is typed.
+/// Keeps lists from covering a place, such as the sentence on the stage while it is typed, in this pass and the next.
 pub fn keep_in_sight(ctx: &Context, place: Rect) {
     let pass = ctx.cumulative_pass_nr();
     ctx.data_mut(|data| data.insert_temp(in_sight_id(), (place, pass)));
@@ -154,8 +154,8 @@ pub fn note_ui<R>(ctx: &Context, id: Id, lift: f32, content: impl FnOnce(&mut Ui
     (shown.inner.inner, shown.response)
 }
 
-/// The display time of a note. It starts anew while the pointer is over the note. Then the note fades, so that a click
-/// just too late for it does nothing else.
+/// The display time of a note. It starts anew while the pointer is over the note. When it has passed, the note fades
+/// instead of vanishing at once, so that a click that comes just too late still hits the note and nothing behind it.
 #[derive(Clone, Copy, Debug)]
 pub struct Showing(Instant);
 

@@ -1,5 +1,5 @@
-//! A field for a sentence. Its words are shown as chips while they are typed, and words are replaced only by the user's
-//! choice.
+//! A field for a sentence. Its words are shown as chips while they are typed, and a word is replaced only if the user
+//! chooses a replacement.
 
 use attune_view::view_model::needs::Needs;
 use attune_view::view_model::sentences::{

@@ -111,7 +111,7 @@ fn part_ui(ui: &mut Ui, table: &TableModel, title: &str) -> usize {
 struct TablePlan {
     digits: Option<Digits>,
     cell: Vec2,
-    /// The space left of the cells, and above them.
+    /// The space to the left of the cells, and the space above them.
     head: Vec2,
     slanted: bool,
     /// The space that a slanted label needs to the right of the last column.
@@ -323,7 +323,8 @@ impl DrawnTable<'_> {
         }
     }
 
-    /// Returns the interval between labelled rows or columns, where labels are larger than their cells.
+    /// Returns the interval between the rows or columns that are labelled. It is more than 1 if the labels are larger
+    /// than the cells.
     fn step(&self, of_columns: bool) -> usize {
         const STEPS: [usize; 8] = [1, 2, 5, 10, 20, 50, 100, 200];
         let table = self.table;
@@ -353,7 +354,8 @@ impl DrawnTable<'_> {
         self.name_label(ui, rect.intersect(clip), name, ("col", col));
     }
 
-    /// Adds the name of a row or column for screen readers, with a tooltip if the name is cut off.
+    /// Adds the name of a row or column for screen readers. A tooltip shows the whole name, because the drawn one may
+    /// be cut off.
     fn name_label(&self, ui: &Ui, rect: Rect, name: String, at: (&str, usize)) {
         if rect.is_positive() {
             let response = ui.interact(rect, ui.id().with((self.part, at)), Sense::hover());
@@ -363,7 +365,7 @@ impl DrawnTable<'_> {
     }
 }
 
-/// Hatches a cell that is not finite. NaN and infinities have no colour on the scale.
+/// Hatches a cell whose number is NaN or infinite, and therefore has no colour on the scale.
 fn hatch(painter: &Painter, rect: Rect, color: Color32) {
     const GAP: f32 = 6.0;
     let inner = painter.with_clip_rect(rect.shrink(size::HAIRLINE).intersect(painter.clip_rect()));

@@ -1,7 +1,7 @@
 //! Numbers that open their provenance, alone and within a formula.
 //!
-//! The rule is the same everywhere: a right-click on a number, a cell, an arrow or a point opens its provenance. Where
-//! a click has no other meaning, it does so too.
+//! The rule is the same everywhere: a right-click on a number, a cell, an arrow or a point opens its provenance. So
+//! does a click, where it has no other meaning.
 
 use attune_engine::quantity::Entry;
 use attune_view::explain::Explanation;

@@ -1,4 +1,5 @@
-//! Measures the claims of lessons, among them the places of words before and after attention, in the true space.
+//! Measurement of the claims of lessons. Among others, these are about the places of words before and after attention,
+//! usually in the space of the vectors and not in the picture.
 
 use std::borrow::Cow;
 use std::cell::{LazyCell, OnceCell};
@@ -78,13 +79,13 @@ pub fn verify_switched(lesson: &Lesson) -> Vec<ClaimVerdict> {
     switched.flat_map(|with| trained(with).unwrap_or_else(|| none(with))).collect()
 }
 
-/// Verifies the claims that hold for the lesson's present switches, with the model in the snapshot. Returns `None`
+/// Verifies the claims that are made for the lesson's present switches, with the model in the snapshot. Returns `None`
 /// until there is a model.
 pub fn verify(snapshot: &Snapshot) -> Option<Vec<ClaimVerdict>> {
     verify_within(snapshot, Duration::MAX)
 }
 
-/// Verifies all claims, as [`verify`] does. Claims over texts for which `time` is not sufficient do not hold.
+/// Verifies the same claims as [`verify`]. Claims over texts for which `time` is not sufficient do not hold.
 pub fn verify_within(snapshot: &Snapshot, time: Duration) -> Option<Vec<ClaimVerdict>> {
     let measure = Measure { time, ..Measure::of(snapshot)? };
     // A fact in several claims is measured once.
@@ -132,7 +133,7 @@ struct Measure<'a> {
     alignments: OnceCell<Vec<f64>>,
     /// Measures of all heads over the lesson's file of texts, or the reason why there are none.
     texts: OnceCell<Result<Texts, String>>,
-    /// The time that measuring them may take.
+    /// The time that measuring the texts may take.
     time: Duration,
 }
 
@@ -509,7 +510,7 @@ impl CentroidDistances {
     }
 }
 
-/// A word in a sentence that decides its sense: its place before and after attention.
+/// The place of a word before and after attention, in a sentence that decides the word's sense.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Arrival {
     pub before: CentroidDistances,
@@ -595,8 +596,8 @@ impl<'a> WordPlaces<'a> {
         }
     }
 
-    /// Measures where a probe's word is before attention and at its output. Returns `None` if its sense is no group of
-    /// the lesson, or the word is not in the vocabulary.
+    /// Measures where a probe's word is before attention and at its output. Returns `None` if its sense is not a group
+    /// of the lesson, or the word is not in the vocabulary.
     pub fn arrival(&self, probe: &Probe, output: &[f32]) -> Option<Arrival> {
         let own = self.group(&probe.sense)?;
         Some(Arrival {

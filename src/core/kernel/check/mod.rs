@@ -2,8 +2,8 @@
 //! every cell runs, no exercise is solved from the start, and every solution passes. The code is the same that runs for
 //! the learner.
 //!
-//! Also grades learners' answers for teachers, by the lesson's own checks and not by the verdicts in the learner's
-//! file.
+//! This module also grades learners' answers for teachers, by the lesson's own checks and not by the verdicts in the
+//! learner's file.
 
 pub mod claims;
 
@@ -207,7 +207,7 @@ fn why_not(solved: &Outcome) -> String {
     }
 }
 
-/// Greatest time in which all answers in a learner's file are judged together. Answers after that are not judged.
+/// Greatest time that judging all answers in a learner's file may take. Answers that are reached later are not judged.
 const TIME_OF_A_WORK: Duration = Duration::from_secs(20);
 
 /// Result of grading a learner's answer to a task.

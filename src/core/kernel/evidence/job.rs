@@ -1,5 +1,5 @@
-//! Work on a question to a model on a thread of its own, because it may take long: the kernel stays free for other
-//! commands, of which any may end the work.
+//! Work that answers a question to a model. It may take long, so it runs on a thread of its own, and the kernel stays
+//! free for other commands, any of which may end the work.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

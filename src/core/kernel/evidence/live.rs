@@ -1,5 +1,5 @@
-//! The map of the sentence on the stage, which fills while the worker computes it: what each vector and each head of
-//! the second sentence does to the answer, or without one what each head does that is off.
+//! The map of the sentence on the stage, which fills while the worker computes it: how the answer changes when each
+//! vector and each head of the second sentence is put in or, without a second sentence, when each head is switched off.
 
 use std::sync::Arc;
 

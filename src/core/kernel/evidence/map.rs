@@ -62,7 +62,8 @@ impl Evidence<'_> {
     /// Computes the maps that are asked for.
     ///
     /// # Errors
-    /// A message for the learner: the sentences do not fit each other or the question, or the work was ended.
+    /// A message for the learner if the model reads a source, if the sentences do not fit each other or the question,
+    /// or if the work was ended.
     pub fn maps(&self, request: &MapRequest, progressed: Progressed<'_>) -> Result<Maps, String> {
         self.check_no_source(NO_MAP)?;
         let ran = self.run(&request.sentence).map_err(|why| format!("--sentence: {why}"))?;

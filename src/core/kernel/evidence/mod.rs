@@ -1,5 +1,5 @@
-//! Evidence on a lesson's model or a pretrained one: the mathematics is in
-//! [`attune_engine::numerics::evidence`]; this folder reads sentences and words for it and runs it.
+//! Evidence on a lesson's model or a pretrained one. The mathematics is in [`attune_engine::numerics::evidence`]; this
+//! folder reads the sentences and words of a question, and runs the computation.
 //!
 //! | file | job |
 //! |---|---|
@@ -38,7 +38,7 @@ use crate::kernel::values::space::StaticSpace;
 use crate::lesson::issue::{printable, shorten};
 use crate::lesson::schema::{Lesson, Objective};
 
-/// Function that is told how many steps are done, of how many, and returns whether the work goes on.
+/// Function that is told the number of steps done and the number of all steps, and returns whether the work goes on.
 pub type Progressed<'a> = &'a (dyn Fn(usize, usize) -> bool + Sync);
 
 /// Message for work that was ended before it was complete.
@@ -47,7 +47,7 @@ pub const ENDED: &str = "stopped before it was complete";
 /// The answer that a question is about, as a person names it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AskedAnswer {
-    /// The answer, and the other word with which it is compared. `None` stands for the likeliest.
+    /// The answer, and the other word with which it is compared. `None` stands for one of the model's likeliest words.
     pub answer: Option<String>,
     pub against: Option<String>,
     /// Position of the token at which the model answers, or `None` for the model's own choice.
@@ -227,7 +227,7 @@ impl<'a> Evidence<'a> {
     /// Returns the block and the number there of a head that is counted over all blocks.
     ///
     /// # Errors
-    /// In words for the learner, if there is no such head.
+    /// A message for the learner if there is no such head.
     pub(crate) fn counted_head(&self, head: usize) -> Result<(usize, usize), String> {
         let architecture = &self.model.architecture;
         architecture.check_head(head)?;

@@ -1,5 +1,5 @@
-//! All heads over a file of texts in the window: measured by the worker some lines at a time, kept with the work, and
-//! one head opened with its shown texts, which run once more.
+//! All heads over a file of texts in the window. The worker measures some lines at a time, and the results are kept
+//! with the work. When a head is opened, the texts that are shown for it run once more.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ use crate::kernel::values::Progress;
 /// Number of lines for each thread in one piece of work. Commands are taken between the pieces.
 const AT_ONCE: usize = 4;
 
-/// The words of a request for a head before any texts were measured.
+/// The message about a request for a head if no texts have been measured.
 const NOT_MEASURED: &str = "no texts have been measured yet";
 
 /// A request about the measures of heads over a file of texts.

@@ -1,5 +1,6 @@
-//! All heads over a file of texts, a sentence on each line; of a model that reads a source, a source or a pair `source
-//! ||| target`. The file is read whole, and the texts run one after the other; of each pass only the measures stay.
+//! Measures of all heads over a file of texts. Each line has a sentence or, for a model that reads a source, a source
+//! or a pair `source ||| target`. The file is read whole, and the texts run some at a time; of each pass, only the
+//! measures are kept.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -228,7 +229,7 @@ impl Evidence<'_> {
     /// Measures all heads over the lines of a text, within a time.
     ///
     /// # Errors
-    /// In words for the learner, if no line can be measured, or not all of them in this time.
+    /// A message for the learner if no line can be measured, or not all of them in this time.
     pub fn texts_within(&self, text: &str, most: Duration) -> Result<Texts, String> {
         let (begun, reached) = (Instant::now(), AtomicUsize::new(0));
         let goes_on = |done: usize, _: usize| {

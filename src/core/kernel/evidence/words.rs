@@ -1,4 +1,4 @@
-//! Which word of a sentence mattered for an answer.
+//! Measures of which word of a sentence mattered for an answer.
 
 use std::collections::BTreeMap;
 
@@ -77,7 +77,8 @@ impl Evidence<'_> {
     /// other answer.
     ///
     /// # Errors
-    /// A message for the learner if the model has no such answer, or the work was ended.
+    /// A message for the learner if the model does not answer at a token, if it has only one answer, or if the work was
+    /// ended.
     pub fn words_shown(
         &self,
         frame: &SentenceFrame,

@@ -1,5 +1,5 @@
-//! Results that can be computed again: forward passes, checkpoints of training, and buffers for its steps. Dropping a
-//! cache at any time changes no number.
+//! Results that can be computed again: forward passes, checkpoints of training, buffers for its steps, and answers to
+//! questions. Dropping a cache at any time changes no number of the model.
 
 use std::cell::{OnceCell, RefCell};
 use std::sync::Arc;

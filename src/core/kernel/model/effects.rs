@@ -1,4 +1,5 @@
-//! What each weight of the model in a snapshot does to a word: measured on demand, because few viewers ask for it.
+//! The effect of each weight of the model in a snapshot on a word. It is measured on demand, because few viewers ask
+//! for it.
 
 use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::evidence::effects::WordOf;

@@ -1,5 +1,5 @@
-//! Questions to a lesson's model, and the map of its sentence: started, advanced and shown. What takes long runs on a
-//! thread of its own.
+//! Questions to a lesson's model, and the map of its sentence: started, advanced and shown. Questions are answered on
+//! threads of their own; the kernel computes the map itself, some cells at a time.
 
 use std::sync::Arc;
 

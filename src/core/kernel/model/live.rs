@@ -302,7 +302,7 @@ fn entries(variable: &Variable, known: &LiveName) -> Result<Vec<f64>, String> {
     Ok(tensor.entries().to_vec())
 }
 
-/// The inputs of a forward pass other than the sentence.
+/// The inputs of a forward pass other than the sentence, with the latest passes.
 pub struct Runner {
     lesson: Arc<Lesson>,
     space: Arc<StaticSpace>,
@@ -407,7 +407,8 @@ impl Runner {
         Ok((frame, cost))
     }
 
-    /// Returns a sentence with its unchanged pass, which a map asks for at each of its places.
+    /// Returns a sentence with its unchanged pass. The pass is kept, because code that computes a map asks for it at
+    /// each place of the map.
     fn unchanged(&self, sentence: &str, charge: Charge<'_>) -> Result<Arc<Unchanged>, Fault> {
         let kept = || self.unchanged.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, found)) = kept().iter().find(|(of, _)| of == sentence) {

@@ -200,7 +200,7 @@ impl LessonModel {
         self.pass.frame().recorded().is_some()
     }
 
-    /// Returns what the check of the recorded text has found so far, or `None` if this is no recording.
+    /// Returns the findings so far of the check of the recorded text, or `None` if this is not a recording.
     fn checked(&self) -> Option<Arc<CheckedText>> {
         let place = &self.pass.frame().recorded()?.place;
         let check = self.cache.recorded.borrow();
@@ -285,7 +285,7 @@ impl LessonModel {
         Self { origin: ModelOrigin { replaced: None, ..self.origin.clone() }, ..self.clone() }
     }
 
-    /// Returns what the model that replaces this one shows of it.
+    /// Returns the part of this model that is still shown when another one has replaced it.
     pub fn shown(&self) -> Replaced {
         let sentence = self.pass.run(&self.cache.passes, &self.training);
         Replaced { recipe: self.origin.recipe.clone(), space: self.space.clone(), sentence }

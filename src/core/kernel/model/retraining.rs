@@ -1,5 +1,5 @@
-//! Trains a lesson again from scratch with a recipe, in pieces of a few milliseconds; and transfers the state of the
-//! replaced model to the new one.
+//! The training of a lesson from scratch with a recipe, in pieces of a few milliseconds, and the transfer of the
+//! replaced model's state to the new one.
 //!
 //! ```text
 //! recipe ─► static vectors ─► rotated to match the lesson's own picture ─► model, to its last step

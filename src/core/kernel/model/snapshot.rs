@@ -32,7 +32,7 @@ pub struct ModelSnapshot {
     pub architecture: Architecture,
     /// Parameters in use.
     pub parameters: Arc<Parameters<f32>>,
-    /// Parameters as training left them, which the sliders mark as ghosts.
+    /// Parameters as training left them. The sliders mark them beside the edited values.
     pub trained: Arc<Parameters<f32>>,
     /// Tensors of `parameters` that the learner edited, each with the number of edited entries.
     pub edits: Arc<[(TensorId, usize)]>,
@@ -64,7 +64,7 @@ pub struct ModelSnapshot {
     pub made_of: Arc<Lesson>,
     /// The pretrained model that was read from files, if there is one.
     pub pretrained: Option<Arc<Pretrained>>,
-    /// The recorded pass of the text, if this is a recording, which has no parameters.
+    /// The recorded pass of the text, if this is a recording. A recording has no parameters.
     pub recorded: Option<Arc<RecordedPass>>,
     /// The findings of the check of a recorded text so far.
     pub checked: Option<Arc<CheckedText>>,
@@ -82,9 +82,9 @@ pub struct ModelSnapshot {
 #[derive(Clone, Debug, PartialEq)]
 pub struct RetrainingSnapshot {
     pub recipe: Arc<Recipe>,
-    /// Number of epochs done for the static vectors, and of all epochs.
+    /// Number of epochs for which the static vectors have been trained, and number of all epochs.
     pub embedding: Progress,
-    /// Number of optimiser steps done by the model, and of all steps.
+    /// Number of optimiser steps that the model has done, and number of all steps.
     pub steps: Progress,
 }
 

@@ -106,7 +106,7 @@ impl Notebook {
         }
     }
 
-    /// Returns whether the notebook has no changes by the learner.
+    /// Returns whether the learner has not changed any cell.
     pub fn is_as_given(&self, lesson: &Lesson) -> bool {
         self.document.cells == Document::of(lesson).cells
     }

@@ -427,8 +427,8 @@ impl<'a> Behaviour<'a> {
     }
 }
 
-/// Returns the initial answer in a slider's cell, which is its value if it sets a variable. Other sliders show a value
-/// of the model.
+/// Returns the initial answer in a slider's cell. If the slider sets a variable, this is the variable's first value;
+/// other sliders show a value that is kept elsewhere.
 fn first_value(slider: &Slider) -> Answer {
     match slider.bind {
         Bind::Variable(_) => Answer::Slider(slider.start.unwrap_or(f64::midpoint(slider.range.0, slider.range.1))),

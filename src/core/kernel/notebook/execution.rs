@@ -2,7 +2,7 @@
 //! last run, and which cells are stale.
 //!
 //! A cell sees the cells above it and the model, but nothing below it. Cycles are therefore possible only through the
-//! model, and a cell that writes to the model never runs again because the model has changed.
+//! model; to prevent them, a change of the model never reruns a cell that writes to the model.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -85,8 +85,8 @@ pub fn is_right(outcome: &Outcome) -> Option<bool> {
     }
 }
 
-/// Returns whether the values of an exercise that is answered outside its cell have changed within this session, so
-/// that the change counts as an attempt.
+/// Returns whether the values of an exercise that is answered outside its cell have changed since a run of this
+/// session, so that the change counts as an attempt.
 pub fn is_attempt(before: &RunSnapshot, now: &Outcome) -> bool {
     match (&before.verdict, &now.verdict) {
         (

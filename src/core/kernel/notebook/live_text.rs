@@ -19,7 +19,7 @@ use crate::kernel::notebook::live::Follows;
 use crate::lesson::cells::CellKind;
 use crate::lesson::live_text::LessonText;
 
-/// Greatest time of all expressions in texts together, between two actions of the learner.
+/// Greatest time that all expressions in texts may take together, between two actions of the learner.
 pub const TEXTS_TIME_MAX: Duration = Duration::from_secs(3);
 
 /// Values of all expressions in a cell's texts.
@@ -60,7 +60,7 @@ pub struct LiveValue {
     pub follows: Follows,
     /// The entry, if the expression is a single entry of a live tensor.
     pub entry: Option<Entry>,
-    /// Whether the text refers to another sentence than the one on the stage, and the value is for that sentence.
+    /// Whether the text refers to a sentence other than the one on the stage, and the value is for that sentence.
     pub is_elsewhere: bool,
 }
 

@@ -41,8 +41,8 @@ pub struct Notebook {
     /// The analysis of every cell that has code.
     analyses: BTreeMap<CellId, Analysis>,
     waiting: VecDeque<CellId>,
-    /// Waiting cells that the learner did not run. The two times below are those that such runs, and the texts, have
-    /// taken since the last command.
+    /// Waiting cells that run automatically instead of at the learner's request. The two times below are those that
+    /// such runs, and the evaluation of texts, have taken since the last command.
     unasked: BTreeSet<CellId>,
     unasked_time: Duration,
     texts_time: Duration,
@@ -67,9 +67,10 @@ pub struct Notebook {
 /// The last command, as far as exercises depend on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LastCommand {
-    /// Undo or redo, which is no answer to an exercise.
+    /// Undo or redo, which does not count as an answer to an exercise.
     Step,
-    /// Another sentence on the stage, which is no attempt at an exercise although its check may have another result.
+    /// Another sentence on the stage. It does not count as an attempt at an exercise, although the check may have
+    /// another result.
     Sentence { is_of_lesson: bool },
     #[default]
     Other,
@@ -203,7 +204,8 @@ impl Notebook {
         self.view.take();
     }
 
-    /// Takes the versions of a model that is still changing: cells are shown as stale, and do not run.
+    /// Sets the versions of the model, which may still be changing. Cells that depend on what has changed are then
+    /// stale, but none of them is run.
     pub fn see(&mut self, versions: Versions) {
         if versions != self.versions {
             // Another sentence of the lesson does not change the model, and the texts refer to their own sentences.
@@ -253,8 +255,8 @@ impl Notebook {
                     // The verdict on an answer must hold for the present model. An answer that could not be checked, or
                     // is from another session, waits until the learner tries it.
                     let is_answer = run.is_some_and(|run| run.shown.verdict.is_some() && !run.shown.is_from_before);
-                    // Unfinished code does not run because of a slider, and a cell that writes to the model would run
-                    // without end.
+                    // A moved slider does not run unfinished code. A cell that writes to the model is not run either,
+                    // because it would run without end.
                     let is_as_ran = run.is_some_and(|run| {
                         self.analyses.get(&cell.id).is_some_and(|analysis| analysis.text == run.shown.text)
                     });

@@ -19,7 +19,7 @@ use crate::kernel::notebook::{LastCommand, Notebook};
 use crate::lesson::cells::{CellKind, Exercise, Predict};
 use crate::lesson::live_text::LiveExpression;
 
-/// Greatest time of the cells that run automatically together, between two actions of the learner. This and
+/// Greatest time that the cells that run automatically may take together, between two actions of the learner. This and
 /// [`TEXTS_TIME_MAX`](crate::kernel::notebook::live_text::TEXTS_TIME_MAX) limit the time of all code when a lesson is
 /// opened to 10 s.
 const UNASKED_TIME_MAX: Duration = Duration::from_secs(7);
@@ -141,7 +141,7 @@ impl Notebook {
         self.run_below(&below, text, &names, &model.live(), Allowance::default()).fault
     }
 
-    /// Returns the variables and functions of the cells above that a cell names.
+    /// Returns those variables of the cells above a cell that `names` has, and all functions of these cells.
     fn above(&self, cell: &DocumentCell, names: &Names) -> (Vec<Given>, Functions) {
         let mut given: Vec<Given> = Vec::new();
         let mut functions = Functions::default();

@@ -1,4 +1,5 @@
-//! The saved form of a notebook, which is made from its snapshot and restored over the lesson in its present form.
+//! The saved form of a notebook, which is made from its snapshot and, when it is restored, merged with the present
+//! lesson.
 //!
 //! Cells are matched by their ids. For each text, the side that changed it wins. If both changed it, the learner's text
 //! stays, and the lesson's is offered beside it.
@@ -29,8 +30,8 @@ pub struct SavedNotebook {
     /// Cells in the learner's order.
     #[serde(deserialize_with = "beginning::<ITEMS_MAX, _, _>")]
     pub cells: Vec<SavedCell>,
-    /// Ids of the lesson's cells at that time, in the lesson's order. They distinguish a cell that the learner deleted
-    /// from one that was added to the lesson later, and show which cells the learner moved.
+    /// Ids of the cells that the lesson had when the work was saved, in the lesson's order. They distinguish a cell
+    /// that the learner deleted from one that was added to the lesson later, and show which cells the learner moved.
     #[serde(deserialize_with = "beginning::<ITEMS_MAX, _, _>")]
     pub lesson: Vec<String>,
     pub auto_run: bool,
@@ -38,12 +39,12 @@ pub struct SavedNotebook {
 
 /// Greatest size of the saved outputs of one run, in bytes, which is enough for a table of 360 by 360.
 const RUN_BYTES_MAX: usize = 1 << 20;
-/// Greatest size of the saved outputs of a notebook, in bytes. Runs are counted from the top.
+/// Greatest size of the saved outputs of a notebook, in bytes. The outputs of the uppermost cells are kept first.
 const NOTEBOOK_BYTES_MAX: usize = 16 << 20;
 /// Greatest number of list items that are read; no notebook has as many.
 const ITEMS_MAX: usize = 10 * DOCUMENT_CELLS_MAX;
 
-/// The learner's changes of a cell. Fields with the lesson's values are not saved.
+/// The learner's changes to a cell. Fields with the lesson's values are not saved.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SavedCell {
@@ -65,7 +66,7 @@ pub struct SavedCell {
     /// The sentence to which the numbers of a learner's own cell refer, if it is not the one on the stage.
     #[serde(skip_serializing_if = "is_default")]
     pub speaks_of: Option<String>,
-    /// Number of resets of a question with drawn numbers, which decides what it draws.
+    /// Number of resets of a question with drawn numbers, which decides which numbers are drawn.
     #[serde(skip_serializing_if = "is_default")]
     pub resets: usize,
     #[serde(skip_serializing_if = "is_default")]
@@ -84,7 +85,7 @@ pub struct SavedEdit {
     pub base: String,
 }
 
-/// An answer together with its question, so that it can be recognised when the lesson has changed.
+/// An answer together with its question, so that a change of the question can be recognised.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub enum SavedAnswer {
     #[default]
@@ -122,7 +123,8 @@ impl SavedCell {
 
 impl SavedNotebook {
     pub fn of(notebook: &NotebookSnapshot, lesson: &Lesson) -> Self {
-        // If there is no notebook yet, no cell has been deleted.
+        // If there is no notebook yet, the lesson's ids are not saved, because its cells would otherwise count as
+        // deleted.
         if notebook.cells.is_empty() {
             return Self { auto_run: notebook.auto_run, ..Self::default() };
         }
@@ -513,7 +515,7 @@ impl Merging {
     }
 }
 
-/// Returns the run of an earlier session for viewers, or `None` if no run of such a cell could have left it.
+/// Returns the run of an earlier session for viewers, or `None` if a cell of this kind cannot have had such a run.
 fn shown(run: &RunSnapshot, kind: &CellKind) -> Option<RunSnapshot> {
     // One more output may say that others were left out.
     let is_sound = |outputs: &[Output]| outputs.len() <= OUTPUTS_MAX + 1 && outputs.iter().all(Output::is_sound);

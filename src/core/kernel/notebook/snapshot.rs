@@ -31,7 +31,7 @@ pub struct CellSnapshot {
     pub mistake: Option<Arc<Fault>>,
     /// Whether the code is known to read the model, so that the result depends on the model and is not mere arithmetic.
     pub reads_model: bool,
-    /// A name that this cell defines and a cell above defines too; the cells below see this one's.
+    /// A name that both this cell and a cell above define; the cells below see the definition in this cell.
     pub shadows: Option<Arc<str>>,
     /// The expressions in the cell's texts, if there are any.
     pub live: Option<LiveTextSnapshot>,

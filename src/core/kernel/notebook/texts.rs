@@ -1,4 +1,4 @@
-//! Evaluates the expressions in texts when their inputs have changed.
+//! Evaluation of the expressions in texts, which is repeated when their inputs have changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -215,7 +215,7 @@ impl Notebook {
         let is_out_of_time = left < TEXT_TIME_MAX && allowance.is_late();
         for (&i, value) in which.iter().zip(values) {
             let value = value.map_err(|fault| if is_out_of_time { not_computed() } else { fault });
-            // If both evaluations fail, the fault on the stage's sentence is shown.
+            // If both evaluations fail, the fault for the sentence on the stage is shown.
             if value.is_ok() || !found.values.contains_key(&i) {
                 found.values.insert(i, (value, is_elsewhere));
             }

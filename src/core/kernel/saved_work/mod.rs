@@ -1,5 +1,5 @@
 //! The learner's work on a lesson, as it is saved, shared and handed in: the shortest list of commands that leads to
-//! the state in a snapshot, and the notebook. Also restores the work.
+//! the state in a snapshot, and the notebook. The work is also restored here.
 //!
 //! Training is deterministic, so the list contains only the learner's actions on the model: how far it was trained, the
 //! weights that were changed during training, and those that were edited since. [`Resuming`] applies each command again
@@ -82,7 +82,7 @@ impl Saved {
         }
     }
 
-    /// Returns a sentence if the model's files have changed since the work was saved.
+    /// Returns a message for the learner if the model's files have changed since the work was saved.
     pub(crate) fn compare_files(&self, model: &LessonModel) -> Option<String> {
         let model = model.pretrained.as_deref()?;
         let are_others = !self.files.is_empty() && self.files != files(model);
@@ -241,9 +241,9 @@ impl Resuming {
         Self { rest, goal: None, has_no_sentence: false, has_no_senses: false, is_paused: false, plays }
     }
 
-    /// Does the next piece, and returns true once the model is restored.
+    /// Does the next part of the restoration, and returns true once the model is restored.
     pub fn advance(&mut self, model: &mut LessonModel, report: &mut Vec<String>) -> bool {
-        /// Greatest number of commands in one piece; more would take noticeable time.
+        /// Greatest number of commands that one call applies; more would take noticeable time.
         const AT_ONCE: usize = 256;
         for _ in 0..AT_ONCE {
             if model.training.is_busy() {
@@ -292,14 +292,15 @@ impl Resuming {
             Command::Senses(_) if self.has_no_senses && !lists => Ok(()),
             _ => model.apply(command.clone(), &model.origin.lesson.clone()),
         };
-        // Restored changes are not added to the history of undo.
+        // Restored changes are not added to the undo history.
         model.take_changes();
         self.has_no_sentence |= shows && done.is_err();
         self.has_no_senses |= lists && done.is_err();
         done.err().map(|why| command.left_out(&why))
     }
 
-    /// Reports if training stopped before its goal. The changes that were made on the way there are then left out.
+    /// Adds a line to the report if training stopped before its goal. The changes that were made between that step and
+    /// the goal are then left out.
     fn arrive(&mut self, model: &LessonModel, report: &mut Vec<String>) {
         let Some(goal) = self.goal.take() else { return };
         let (done, last) = (model.training.steps_done(), model.training.trainer().steps());

@@ -1,4 +1,4 @@
-//! Reads work that any version of the program has saved. In older versions, the model's part was a table of results
+//! Reader of work that any version of the program has saved. In older versions, the model's part was a table of results
 //! instead of a list of commands.
 
 use std::sync::Arc;
@@ -17,7 +17,8 @@ use crate::kernel::saved_work::{Saved, put, senses_of, train_to};
 use crate::kernel::sentence_pass::senses::LISTED_MAX;
 use crate::lesson::Recipe;
 
-/// Greatest number of commands that are read: two for each change of the longest list of changes in a training.
+/// Greatest number of commands that are read: twice as many as the longest list of changes in a training takes, with
+/// two commands for each changed entry.
 const COMMANDS_MAX: usize = 1 << 18;
 
 #[derive(Default, Deserialize)]
@@ -128,7 +129,7 @@ impl Model {
 
 impl Senses {
     fn list(&self) -> SenseList {
-        // One sentence more than a list may hold is read, so that the list is refused as too long.
+        // One sentence more than a list may hold is read, so that a longer list is refused.
         let rows = self.sentences.lines().take(LISTED_MAX + 1);
         SenseList { word: self.word.clone(), sentences: rows.map(SenseSentence::read).collect() }
     }
@@ -158,8 +159,8 @@ impl Training {
             commands.extend(put(entries));
         }
         commands.push(train_to((!is_at_end).then_some(steps)));
-        // A training that plays includes edits and shows its latest step, so these files must be from a training that
-        // overflowed.
+        // While training plays, edits become part of it and its latest step is shown. A file that has edits or shows a
+        // past step is therefore from a training that overflowed.
         let has_overflowed = is_playing && (look.is_some() || !edits.is_empty());
         commands.extend(has_overflowed.then_some(train(TrainingCommand::Step(1))));
         if let Some(look) = look.filter(|look| is_at_end || *look < steps) {

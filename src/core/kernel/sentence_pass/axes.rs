@@ -91,7 +91,7 @@ impl Layers<'_> {
         let tower = self.model.architecture.tower_of_chosen();
         let middles = |(input, activations, pieces): (Sequences, Activations<f32>, Range<usize>)| {
             let mut states = self.states((tower, &input), &activations, pieces.start..);
-            // The embedding is left out, because senses are shown at the table and after each layer only.
+            // The embedding is left out, because senses are shown only as static vectors and after each layer.
             states.remove(EMBEDDING);
             let of_word: Vec<usize> = (0..pieces.len()).collect();
             states.iter().flat_map(|state| centroid(state, &of_word)).collect::<Vec<f32>>()
@@ -124,8 +124,8 @@ impl Layers<'_> {
     }
 }
 
-/// Returns the index of the first token that counts. The first token of a longer sentence does not, because it is often
-/// far from the others.
+/// Returns the index of the first token that counts. The first of several tokens does not, because it is often far from
+/// the others.
 pub(super) fn first(input: &Sequences) -> usize {
     usize::from(input.words.len() > 1)
 }

@@ -1,4 +1,4 @@
-//! The learner's changes of the forward pass of the sentence on the stage, which leave the model as it is.
+//! The learner's changes to the forward pass of the sentence on the stage, which leave the model as it is.
 
 use attune_engine::numerics::attention::{Edge, HeadMode, Mask, MaskBase, MaskTable};
 use attune_engine::numerics::model::Architecture;
@@ -18,7 +18,7 @@ pub struct InterventionWords {
     pub key: &'static str,
 }
 
-/// The changes of a forward pass other than the modes of heads, which are
+/// The changes to a forward pass other than the modes of heads, which are
 /// [`HeadMode`](attune_engine::numerics::attention::HeadMode).
 pub const INTERVENTIONS: [InterventionWords; 5] = [
     InterventionWords {
@@ -60,7 +60,7 @@ pub fn none(architecture: &Architecture) -> Interventions<f32> {
     Interventions { heads: vec![HeadMode::Live; architecture.heads()], ..Interventions::default() }
 }
 
-/// Returns whether nothing is changed.
+/// Returns whether these interventions change nothing.
 pub fn are_none(interventions: &Interventions<f32>) -> bool {
     let Interventions { heads, temperature, scale, mask, edges, patch } = interventions;
     let are_live = heads.iter().all(|mode| *mode == HeadMode::Live) && edges.is_empty() && patch.is_none();

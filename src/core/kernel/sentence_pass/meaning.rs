@@ -1,10 +1,10 @@
-//! Chooses the axis with a meaning by measuring a sentence: of the pairs of words to which the sentence gives most to
-//! tell apart, the pair that the layers leave farthest from each other.
+//! Choice of the axis with a meaning, by measuring a sentence. The axis joins two words: among the pairs of the first
+//! kind below that the sentence has, those whose vectors are farthest apart after all layers.
 //!
-//! The pairs are, in this order: the occurrences of a word that occurs more than once and that the lesson is about; the
-//! words that the lesson is about, such as the two candidates of an answer; the occurrences of any word; all words.
-//! Words that only join others, such as *the* or *of*, are no ends, and neither is the first token, which many models
-//! leave far away from all others (see [`super::axes`]).
+//! The kinds of pairs are, in this order: two occurrences of a word that the lesson is about; two words that the lesson
+//! is about, such as the two candidates of an answer; two occurrences of any word; any two words. Words that only join
+//! others, such as *the* or *of*, are left out unless fewer than two other words remain. The first token is always left
+//! out, because many models leave it far away from all others (see [`super::axes`]).
 
 use std::ops::{Range, RangeFrom};
 
@@ -62,9 +62,12 @@ impl Layers<'_> {
 }
 
 /// Measures the axis with a meaning in a recorded sentence. Returns `None` if the sentence has no two words to tell
-/// apart, or no hidden states were recorded.
+/// apart, as if its tokens are the patches of a picture, or if no hidden states were recorded.
 pub fn of_recorded(lesson: &Lesson, frame: &SentenceFrame) -> Option<Meaning> {
     let pass = frame.recorded().filter(|pass| pass.has_states())?;
+    if pass.place.model.recording.texts[pass.place.text].about.grid.is_some() {
+        return None;
+    }
     let (from, states) = (first(frame.input()).., last_state(&pass.activations));
     let rows =
         Matrix::from_fn(states.rows().saturating_sub(from.start), states.cols(), |i, j| states.get(i + from.start, j));

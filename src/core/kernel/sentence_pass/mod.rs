@@ -128,7 +128,8 @@ impl SentencePass {
         (before.sentence.clone(), self.set_interventions(interventions))
     }
 
-    /// Sets or ends the second sentence, and returns the earlier one. A patch ends, because it came from that sentence.
+    /// Sets or removes the second sentence, and returns the earlier one with the interventions. A patch is removed,
+    /// because its vector came from the earlier sentence.
     pub fn set_second(&mut self, sentence: Option<Sentence>) -> SecondState {
         let mut kept = self.interventions.clone();
         if kept.patch.is_some() {
@@ -254,7 +255,7 @@ impl SentencePass {
         }
     }
 
-    /// Checks that the sentence has an edge, and that it is visible.
+    /// Checks that the sentence has an edge, and that the query sees the key.
     ///
     /// # Errors
     /// A message for the learner if the sentence has no such edge, or the mask or the window hides it.
@@ -275,7 +276,7 @@ impl SentencePass {
         Ok(())
     }
 
-    /// Completes a patch. Without a vector, it gets the present one at its place in the second sentence.
+    /// Completes a patch. If it has no vector, it gets the present one from its place in the second sentence.
     ///
     /// # Errors
     /// A message for the learner if there is no second sentence, one of the sentences has no such place, or the vector
@@ -388,8 +389,8 @@ impl SentencePass {
         inputs.map(move |of| (of.source.unwrap_or(of.input).clone(), pass(&of), of.pieces))
     }
 
-    /// Returns the forward pass of the second sentence, as [`Self::run`] does, without the interventions that belong to
-    /// the first.
+    /// Returns the forward pass of the second sentence in the form of [`Self::run`], without the interventions that
+    /// belong to the first sentence; `None` if there is no second sentence.
     pub fn run_second(&self, cache: &PassCache, training: &Training) -> Option<Arc<SentenceSnapshot>> {
         let Some(second) = &self.second else {
             cache.second.clear();

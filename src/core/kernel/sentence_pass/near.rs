@@ -1,4 +1,4 @@
-//! The words nearest to vectors, as every snapshot shows them.
+//! The search for the words nearest to given vectors.
 
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::table::{Table, multiply_by_rows};

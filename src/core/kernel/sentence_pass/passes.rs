@@ -119,7 +119,7 @@ impl Agreement {
 #[derive(Clone, Debug)]
 pub struct ShownSentence {
     pub of: Arc<KeptPass>,
-    /// The parameters of the sentence's ghost.
+    /// The trained parameters, whose result is shown for comparison.
     pub trained: Arc<Parameters<f32>>,
     pub sentence: Arc<SentenceSnapshot>,
 }
@@ -141,7 +141,7 @@ struct Kept {
 }
 
 impl Passes {
-    /// Returns the kept passes of a sentence, after those of another sentence have been dropped.
+    /// Returns the kept passes of a sentence. Those of any other sentence are dropped first.
     fn of(&self, frame: &Arc<SentenceFrame>) -> RefMut<'_, Kept> {
         let mut kept = self.0.borrow_mut();
         if !kept.of.as_ref().is_some_and(|of| Arc::ptr_eq(of, frame)) {
@@ -154,7 +154,7 @@ impl Passes {
         self.0.take();
     }
 
-    /// Returns a pass, computed from the first block on in which it differs from the kept passes.
+    /// Returns a pass. It shares its first blocks, up to the first that differs, with a kept pass.
     pub fn forward(
         &self,
         frame: &Arc<SentenceFrame>,
@@ -203,7 +203,7 @@ impl Passes {
         self.0.borrow_mut().shown = Some(shown);
     }
 
-    /// Returns the result without the learner's changes, which is computed if there is none for these parameters.
+    /// Returns the result without the learner's changes, which is computed if none is kept for these parameters.
     pub fn unchanged(
         &self,
         frame: &Arc<SentenceFrame>,

@@ -1,8 +1,8 @@
 //! The pass of a recorded text: what a model's pass has, read from the file. A part that was not recorded is a matrix
 //! without columns; [`RecordedPass::has`] says which are there.
 //!
-//! A stretch of a long text is read, up to [`STRETCH`] tokens that are chosen by place. The steps of its rows are those
-//! of the whole rows: mixes and the sums of softmaxes are over all keys, of which those of the stretch are shown.
+//! Only a stretch of a long text is read: at most [`STRETCH`] tokens from a given place on. Mixes and the denominators
+//! of softmaxes are nevertheless sums over all keys of the text, of which only those in the stretch are shown.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -42,8 +42,8 @@ impl PartialEq for RecordedPlace {
 }
 
 impl RecordedPlace {
-    /// Returns the place of the stretch that begins at the token `first`, or of the text's last stretch if it begins
-    /// earlier.
+    /// Returns the place of the stretch that begins at the token `first`, or of the text's last stretch if fewer than
+    /// [`STRETCH`] tokens are left from there on.
     pub fn new(model: Arc<RecordedModel>, text: usize, first: usize) -> Self {
         let rows = model.rows(text);
         let longest = rows.own.len().max(rows.source.as_ref().map_or(0, Vec::len));
@@ -128,8 +128,8 @@ pub struct BlockParts {
     pub values: bool,
     /// The terms that keys add, which need values, the output map and hidden states.
     pub terms: bool,
-    /// The hidden states at the beginning and the end of this very block, and not those of a nearby layer in their
-    /// place.
+    /// The hidden states at the beginning (`input`) and at the end (`output`) of this very block. Without them, those
+    /// of the nearest recorded layer are used.
     pub input: bool,
     pub output: bool,
 }
@@ -333,7 +333,7 @@ impl Reader<'_> {
         self.place.tokens(self.towers.is_of_source(attention))
     }
 
-    /// Returns the range of keys that is shown, which are those of the source if the block attends to it.
+    /// Returns the range of the keys that are shown. They are those of the source if the block attends to it.
     fn keys(&self, attention: &Attention) -> Range<usize> {
         self.place.tokens(attention.side.keys_are_of_source() && self.towers.source().is_some())
     }
@@ -360,7 +360,8 @@ impl Reader<'_> {
     fn heads(&mut self, attention: &Attention) -> ReadHeads {
         let (queries, keys) = (self.queries(attention), self.keys(attention));
         let all = attention.weights().shape[2];
-        // Mixes and softmaxes are sums over all keys; where there are neither, the keys that are shown are enough.
+        // A mix and the denominator of a softmax are sums over all keys; if neither values nor scores were recorded,
+        // the keys that are shown are enough.
         let has_sums = attention.has_scores() || attention.part(Part::Values).is_some();
         let known = if has_sums { 0..all } else { keys.clone() };
         let shown = keys.start - known.start..keys.end - known.start;
@@ -421,7 +422,7 @@ impl Reader<'_> {
         self.taken(read, rows.len(), tensor.shape[2])
     }
 
-    /// Reads which of these keys the queries see, where a mask was recorded.
+    /// Reads which of these keys the queries see, or returns `None` if no mask was recorded.
     fn mask(&mut self, attention: &Attention, queries: &Range<usize>, keys: &Range<usize>) -> Option<Vec<bool>> {
         let mask = attention.part(Part::Mask)?;
         let read = self.recording().block(mask, 0, queries.clone(), keys.clone());
@@ -517,7 +518,7 @@ impl RecordedVectors {
     }
 }
 
-/// Returns a block that has nothing but its heads yet.
+/// Returns a block that has only its input and its heads so far.
 fn of_heads(input: Arc<Matrix<f32>>, heads: Vec<HeadActivations<f32>>) -> BlockActivations<f32> {
     BlockActivations {
         summed: Matrix::clone(&input),
@@ -532,8 +533,9 @@ fn of_heads(input: Arc<Matrix<f32>>, heads: Vec<HeadActivations<f32>>) -> BlockA
     }
 }
 
-/// Adds the terms of all keys to a block's sums. In a stretch only the shown keys have arrows, so the rest of the
-/// output, which is counted from the attended vectors, includes the terms of the other keys.
+/// Adds the terms of all keys to a block's summed vectors. In a stretch, only the shown keys have arrows, and the
+/// attended vectors contain only their terms. The rest of the output, which is its difference from the attended
+/// vectors, then includes the terms of the other keys.
 fn sum(activations: &mut BlockActivations<f32>, of_shown: &Matrix<f32>, of_all: Option<&Matrix<f32>>) {
     if of_all.is_some() {
         let mut attended = activations.summed.clone();

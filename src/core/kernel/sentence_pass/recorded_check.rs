@@ -1,5 +1,5 @@
-//! The check of a recorded text, and the measures of its heads over all tokens: attention by attention between other
-//! work, because a file may be large.
+//! The check of a recorded text, and the measures of its heads over all tokens. Because a file may be large, one
+//! attention is checked at a time, between other work.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::lesson::recorded::{TowerTokens, Towers};
 pub struct CheckedText {
     /// Findings about the attentions that have been checked, in the order of the blocks.
     pub attentions: Vec<Arc<CheckedAttention>>,
-    /// Number of attentions that have been checked, and of all; `None` once all have been.
+    /// Number of attentions that have been checked, and number of all attentions; `None` once all have been checked.
     pub progress: Option<Progress>,
 }
 
@@ -27,7 +27,8 @@ pub struct CheckedAttention {
     /// Findings of the check in one line, or the reason why the attention could not be checked.
     pub line: String,
     pub faults: Vec<Refusal>,
-    /// The largest share of a row that lies elsewhere than its scores say, where there are some.
+    /// The largest share of a row's weights that is on other keys than in the softmax of its scores, if scores were
+    /// recorded.
     pub row: Option<f64>,
     /// The measures of each head, in the order of [`HeadMeasure::ALL`].
     pub measures: Vec<Vec<Option<f32>>>,

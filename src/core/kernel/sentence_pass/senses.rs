@@ -38,7 +38,7 @@ pub struct SensesSnapshot {
     pub list: Arc<SenseList>,
     /// Whether the stage shows the word in its sentences.
     pub is_on: bool,
-    /// The reason why the word cannot be looked for; `None` if it can or is empty.
+    /// The reason why the word cannot be looked for; `None` if it can be, or if the word is empty.
     pub word_fault: Option<Arc<str>>,
     /// A row for each sentence of the list.
     pub rows: Arc<[SenseRow]>,
@@ -83,7 +83,7 @@ pub struct MeasuredSenses {
     parameters: Arc<Parameters<f32>>,
     interventions: Interventions<f32>,
     pub occurrences: Vec<SenseOccurrence>,
-    /// Vectors and similarities before all layers, where they are the static vectors, and after each layer.
+    /// Vectors and similarities: first of the static vectors, and then after each layer.
     pub layers: Vec<SenseLayer>,
 }
 
@@ -568,8 +568,8 @@ fn read_sense(text: &str) -> Option<char> {
     SENSES.contains(&letter).then_some(letter)
 }
 
-/// Replaces line breaks, tabs and other control characters in a text by blanks, because a line of a file cannot contain
-/// them.
+/// Replaces line breaks, tabs and other control characters in a text with blanks, because a sentence is saved as one
+/// line, in which a tab may follow its sense.
 pub fn one_line(text: &str) -> String {
     text.split(|c: char| c.is_control()).map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }

@@ -63,8 +63,8 @@ impl Sentence {
         self.target.as_deref().filter(|target| !target.is_written)
     }
 
-    /// Returns the words behind which the model goes on, and the source if sentences are sources. A target of the
-    /// learner's own goes on; what the model wrote is written again, with the weights in use.
+    /// Returns the words that the model continues, and the source if sentences are sources. A target that the learner
+    /// typed is continued; one that the model wrote is written anew, with the weights in use.
     pub fn begun(&self, is_source: bool) -> (Vec<usize>, Option<&[usize]>) {
         if !is_source {
             return (self.words.clone(), None);
@@ -73,8 +73,8 @@ impl Sentence {
         (own.copied().collect(), Some(&self.words))
     }
 
-    /// Returns the sequence that the model reads, and the source, if there is one. Free generation by the model is a
-    /// [`SentenceCommand::Generate`](crate::kernel::command::SentenceCommand::Generate).
+    /// Returns the sequence that the model reads, and the source, if there is one. Words that the model continues with,
+    /// by [`SentenceCommand::Generate`](crate::kernel::command::SentenceCommand::Generate), are not part of it.
     fn sequences(&self, target: Option<&Target>) -> (Sequences, Option<Sequences>) {
         let Some(target) = target else {
             return (with_segments(Sequences::one(&self.words), self.text.as_deref()), None);
@@ -105,8 +105,9 @@ impl SentenceFrame {
         Self::after(None, sentence, space, targets)
     }
 
-    /// Prepares a sentence as [`Self::new`] does, but reuses the neighbours of the words that also occur in `before`,
-    /// which must be of the same space.
+    /// Prepares a sentence as [`Self::new`] does, but reuses parts of `before`: its recorded pass if both are the same
+    /// stretch of a recording, or else the neighbours of the words that occur in both. In the second case, `before`
+    /// must be of the same space.
     pub fn after(before: Option<&Self>, sentence: Sentence, space: &StaticSpace, targets: Option<&Targets>) -> Self {
         if let Some(place) = &sentence.recorded {
             let pass = before.and_then(Self::recorded).filter(|pass| pass.place == *place).cloned();
@@ -230,7 +231,7 @@ impl SentenceFrame {
         self.source_tokens.as_deref()
     }
 
-    /// Runs the forward pass for a sentence that is run only once.
+    /// Returns the recorded pass, or else runs the whole forward pass.
     pub fn activations(
         &self,
         model: &AttentionModel<f32>,
@@ -269,7 +270,7 @@ pub(super) fn last_state(activations: &Activations<f32>) -> &Matrix<f32> {
     activations.blocks.last().map_or(&activations.output, |block| &block.output)
 }
 
-/// Returns the tokens of a sequence, each with the part of a text that it is, if there is one.
+/// Returns the tokens of a sequence, each with its piece of a text if it has one.
 fn tokens(sequences: &Sequences, pieces: &[Option<TextPiece>], space: &StaticSpace) -> Vec<Token> {
     let piece = |at: usize| pieces.get(at).cloned().flatten();
     sequences.words.iter().enumerate().map(|(at, &word)| Token { piece: piece(at), ..token(word, space) }).collect()
@@ -329,7 +330,8 @@ pub(super) fn contributions_of(
     Contributions::of(config, b, parameters, block, modes)
 }
 
-/// Greatest length of a text in bytes. A piece has about four, so a longer text has too many pieces in any case.
+/// Greatest length of a text in bytes. A piece has about four bytes, so a longer text has far more pieces than can be
+/// shown.
 pub const TEXT_BYTES_MAX: usize = 1 << 16;
 
 impl Sentence {

@@ -28,9 +28,10 @@ impl SentenceFrame {
         trained: &Arc<Parameters<f32>>,
         interventions: &Arc<Interventions<f32>>,
     ) -> Arc<SentenceSnapshot> {
-        // The ghost differs only if weights or interventions are changed.
+        // The result without the learner's changes differs only if weights or interventions are changed.
         let is_changed = !(Arc::ptr_eq(live, trained) && are_none(interventions));
-        // This comes first, because it may be the pass that was shown last.
+        // The unchanged result is computed first, because its pass may be the one that was shown last, which is still
+        // kept.
         let unchanged = is_changed.then(|| self.unchanged(passes, space, model, trained));
         let pass = passes.forward(self, model, (live, interventions));
         let before = passes.shown();

@@ -1,7 +1,7 @@
 //! Snapshots: everything that a viewer may see, immutable, complete and cheap to clone.
 //!
-//! The parts are defined where they are computed: [`sentence`] and [`space`] with the plain values, the model's part
-//! with the model.
+//! Parts of a snapshot are defined elsewhere: [`sentence`] and [`space`] among the plain values, and the model's part
+//! beside the model.
 
 pub mod answers;
 pub mod scores;

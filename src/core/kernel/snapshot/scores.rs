@@ -24,8 +24,8 @@ pub struct ShownScore {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShownSplit {
     pub split: SplitScore,
-    /// Whether the values of earlier heads by word hold. They do not if the output of such a head is changed as a
-    /// whole, because it is then not the sum over its words.
+    /// Whether the parts of earlier heads can be split further by word. They cannot if the learner has changed the
+    /// output of such a head as a whole, because this output is then not a sum over words.
     pub opens_words: bool,
 }
 

@@ -1,5 +1,5 @@
-//! A tour of a pretrained model: its texts, findings in one pass over each, and the cells that [`write`] makes from
-//! them.
+//! A tour of a pretrained model: its texts, the findings from a pass over each text, and the cells that [`write`] makes
+//! from the findings.
 //!
 //! | finding | condition |
 //! |---|---|
@@ -90,7 +90,7 @@ impl Tour {
         }
     }
 
-    /// Does the next piece, and returns the cells once all texts are measured.
+    /// Does the next part of the tour, and returns the cells once all texts are measured.
     pub fn advance(&mut self, model: &LessonModel) -> Option<Vec<TourCell>> {
         let Self::Measuring(touring) = self else {
             *self = Self::Measuring(Box::new(Touring::new(model)));
@@ -114,7 +114,7 @@ impl Touring {
         Self { texts: texts_of(&model.origin.lesson), done: 0, findings: Findings::default() }
     }
 
-    /// Returns the number of texts that have run, and of all.
+    /// Returns the number of texts that have been measured, and the number of all texts.
     pub fn progress(&self) -> Progress {
         Progress { done: self.done, of: self.texts.len() }
     }
@@ -208,7 +208,8 @@ pub enum TextPurpose {
     Words,
     /// Heads of known kinds, in a text that contains the same words twice.
     Heads,
-    /// A word with two alternating senses, which the text contains four times, or once, with three more texts.
+    /// A word with two alternating senses, in one text that contains it four times, or in four texts that contain it
+    /// once.
     Senses(&'static TourSenses, Told),
     Answer(AnswerAt),
     /// A source for which the model writes a target.
@@ -436,7 +437,7 @@ pub struct FoundHead {
 #[derive(Clone, Debug, PartialEq)]
 pub struct FoundHeads {
     pub named: Vec<FoundHead>,
-    /// Number of heads of no kind, in all layers.
+    /// Number of heads, in all layers, that are of none of the kinds.
     pub others: usize,
 }
 

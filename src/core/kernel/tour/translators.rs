@@ -1,6 +1,6 @@
 //! The tour of a model with an encoder and a decoder: which head aligns, what each kind of attention is for, and
-//! whether the words of the target come nearer to those of the source. All is measured over all of the tour's sources,
-//! with the targets that the model writes.
+//! whether the words of the target come nearer to those of the source. Everything is measured over all of the tour's
+//! sources, with the targets that the model writes.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::kernel::sentence_pass::sentence::{SentenceFrame, lens};
 use crate::kernel::tour::links::{escaped, head_link, sentence_link};
 use crate::kernel::values::sentence::Token;
 
-/// Least change of a mean cosine that is called a change.
+/// Least change of a mean cosine that the tour calls coming nearer or moving away.
 const NEARER_MIN: f64 = 0.1;
 
 /// A mean to which numbers are added one by one; numbers that are not finite are left out.
@@ -155,7 +155,7 @@ impl Translations {
         self.measure_without(run, frame, model);
     }
 
-    /// Measures the likeliest words at all places of the target, with all heads and without those of each kind.
+    /// Measures how often the likeliest word at a place of the target stays the same without the heads of each kind.
     fn measure_without(&mut self, run: &Activations<f32>, frame: &SentenceFrame, model: &LessonModel) {
         let (network, parameters) = (model.training.network(), model.training.model().trained());
         let likeliest = |run: &Activations<f32>| -> Vec<usize> {
@@ -174,7 +174,7 @@ impl Translations {
         }
     }
 
-    /// Measures the cosines that the picture shows, which are those after its norms.
+    /// Measures the cosines of the vectors as the picture shows them, with its norms applied.
     fn measure_nearness(
         &mut self,
         run: &Activations<f32>,
@@ -298,7 +298,7 @@ fn writes(first: &Arc<str>) -> String {
     )
 }
 
-/// The questions at the end of the tour.
+/// The tasks at the end of the tour.
 pub const TASKS: [&str; 4] = [
     "**Which head aligns in your own sentences?** Type a source above the stage, and choose *aligned word* in [All \
      heads](<attune:panel/All heads>). Is it the head of the table above? `attune heads MODEL TEXTS` measures all heads over \

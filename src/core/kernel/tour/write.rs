@@ -43,7 +43,7 @@ fn cell<T>(found: &FoundText<T>, markdown: String) -> TourCell {
     TourCell { markdown, speaks_of: Some(found.text.clone()) }
 }
 
-/// Describes the parts of the model: its layer in formulas, and a row for each form.
+/// Describes the parts of the model: its layer in formulas, and each part in a row of a table.
 fn parts(architecture: &Architecture, vocabulary: usize, has_readout: bool) -> String {
     let blocks = &architecture.blocks;
     let has_source = architecture.has_source();
@@ -316,7 +316,7 @@ fn known_heads(FoundText { text, found, .. }: &FoundText<FoundHeads>) -> String 
     )
 }
 
-/// Returns sentences on what the table leaves out: copies if there are none, and the heads of no kind.
+/// Returns the sentences below the table: about heads that look for copies, and about the heads of no kind.
 fn other_heads(found: &FoundHeads) -> String {
     let has = |kind: HeadMeasure| found.named.iter().any(|head| head.kind == kind);
     let copies = match (has(HeadMeasure::Induction), has(HeadMeasure::Duplicate)) {
@@ -383,7 +383,7 @@ fn two_senses(found: &FoundText<Parting>, layers: usize) -> String {
     let cosine = |after: usize, [a, b]: [usize; 2]| {
         format!("cosine({}, {})", vector(after, occurrences[a]), vector(after, occurrences[b]))
     };
-    // The mean over all four pairs with different senses would exceed the length of an expression.
+    // The mean over all four pairs with different senses would exceed the greatest length of an expression.
     let mean = |after: usize, [one, other]: [[usize; 2]; 2]| {
         format!("{{{{ ({} + {}) / 2 | .2 }}}}", cosine(after, one), cosine(after, other))
     };

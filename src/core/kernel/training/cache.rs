@@ -25,7 +25,7 @@ impl StepCache {
         Self { room: None, checkpoints: self.checkpoints.clone(), changes: self.changes.clone() }
     }
 
-    /// Does one step in the buffers.
+    /// Does one training step with the buffers.
     ///
     /// # Errors
     /// The error of [`Trainer::step`].

@@ -1,4 +1,4 @@
-//! The changes that the learner made while a model was trained, and states on the way.
+//! The changes that the learner made while a model was trained, and some of the states through which training went.
 //!
 //! [`Checkpoints`] are states at evenly spaced steps, one at every `stride`-th step, within bounded memory. When there
 //! are too many, the stride doubles and every second one is dropped; the first always stays.
@@ -53,10 +53,10 @@ impl RunChange {
     }
 }
 
-/// Number of changes in a chunk. Only the last chunk is ever copied, and only while the history of undo shares it.
+/// Number of changes in a chunk. Only the last chunk is ever copied, and only while the undo history shares it.
 const CHUNK: usize = 64;
 
-/// A list of changes whose clone shares all chunks, so that the history of undo costs no second list.
+/// A list of changes whose clone shares all chunks, so that the undo history needs no second list.
 #[derive(Clone, Debug, Default)]
 pub struct ChangeLog {
     /// Chunks, all of which except the last are full, and none of which is empty.

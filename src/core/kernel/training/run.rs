@@ -6,9 +6,9 @@
 //! ```
 //!
 //! Training is deterministic, so a step between two checkpoints can be reproduced exactly, bit for bit: training is
-//! repeated from the checkpoint before it, and the learner's changes are applied again at their steps. The sentence at
-//! that step is then the forward pass with these parameters, in the one basis of all pictures, so that no activations
-//! have to be stored.
+//! repeated from the checkpoint before it, and the learner's changes are applied again at their steps. The picture at
+//! that step is made by a forward pass with these parameters, in the basis that all pictures share, so that no
+//! activations have to be stored.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ pub struct TrainingRun {
     changes: ChangeLog,
     /// Number of entries in all changes together.
     changed_entries: usize,
-    /// The rules that have stopped this run, with the step; each rule stops it once.
+    /// The rules that have stopped this run, each with its step. A rule stops a run only once.
     fired: Vec<(StopRule, usize)>,
     /// The overflow of the step after the latest one, if that step has been tried.
     pub diverged: Option<Diverged>,
@@ -87,7 +87,7 @@ impl TrainingRun {
         self.latest.steps_done() < self.steps_done()
     }
 
-    /// Computes the lost state of the latest step again, by at most `steps` steps.
+    /// Computes the lost state of the latest step again, in at most `steps` steps.
     pub fn recover(&mut self, trainer: &Trainer, cache: &mut StepCache, steps: usize) {
         let mut last_good = Replay { state: self.latest.clone(), target: self.steps_done() };
         self.advance(&mut last_good, trainer, cache, steps);

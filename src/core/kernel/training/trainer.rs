@@ -63,7 +63,8 @@ pub struct Trainer {
     /// Number of words in the longest sentence, and greatest number of rows in a batch.
     longest: usize,
     rows: usize,
-    /// The initial parameters of a pretrained model, or none for a recording.
+    /// The initial parameters of a pretrained model, or an empty set for a recording; `None` if they are drawn at
+    /// random.
     read: Option<Arc<Parameters<f32>>>,
 }
 
@@ -105,7 +106,7 @@ impl Trainer {
         }
     }
 
-    /// Creates a trainer for a pretrained model, whose parameters are the start.
+    /// Creates a trainer that starts from the parameters of a pretrained model.
     pub fn of_pretrained(
         lesson: &Lesson,
         space: &StaticSpace,
@@ -135,7 +136,7 @@ impl Trainer {
         Self { read: Some(Arc::new(Parameters::zeros(&[]))), ..trainer }
     }
 
-    /// Allocates buffers for a step, which can be used for one step after the other.
+    /// Allocates buffers for a step, which can be used again for the following steps.
     pub fn room(&self) -> StepRoom {
         let Self { model, config, rows, longest, .. } = self;
         // A target is as long as its source.

@@ -123,7 +123,7 @@ impl WeightState {
         Ok(())
     }
 
-    /// Returns a new run whose latest step is the one that is shown; edits made there stay.
+    /// Returns the weights of a new run whose latest step is the one that is shown; edits made there stay.
     pub fn branch(&self) -> WeightState {
         let edited = self.look.as_ref().map_or(&self.edited, |look| &look.edited).clone();
         WeightState { run: self.run.branch(self.shown()), edited, look: None }

@@ -1,5 +1,5 @@
-//! The axis with a meaning, on which the picture of a pretrained model or of a recording opens: from one word of its
-//! sentence to another, at the points where the layers leave the two.
+//! The axis with a meaning, along which the picture of a pretrained model or of a recording is first shown: from one
+//! word of its sentence to another, by their vectors after all layers.
 
 use serde::{Deserialize, Serialize};
 

@@ -44,7 +44,7 @@ pub struct SentenceSnapshot {
     pub answers: Arc<Answers>,
     /// The steps between projections and weights, for each head of each block, beginning with those of the source.
     pub arithmetic: Vec<Arc<Arithmetic<f32>>>,
-    /// Contributions of each block, by head and source token.
+    /// Contributions of each block, by head and by the token from which they come.
     pub contributions: Vec<Arc<Contributions<f32>>>,
     /// Contributions of each block, in the basis.
     pub moves: Vec<Arc<Moves>>,
@@ -57,8 +57,8 @@ pub struct SentenceSnapshot {
     /// The source's words in the basis, (T_s, 3): their static vectors, then the outputs of each of the source's
     /// blocks.
     pub source_points: Vec<Matrix<f32>>,
-    /// Outputs with the trained parameters and without interventions, (T, 3), which are the ghosts while weights are
-    /// edited.
+    /// Outputs with the trained parameters and without interventions, (T, 3), which are shown for comparison while the
+    /// learner changes something.
     pub trained_end: Matrix<f32>,
     /// The comparison with the sentence without the learner's changes; `None` if nothing is changed.
     pub unchanged: Option<Pair<UnchangedResult>>,
@@ -90,7 +90,7 @@ impl SentenceSnapshot {
         let first = &self.tokens[pieces.start];
         match &self.text {
             Some(text) if first.piece.is_some() => written_word(&self.tokens, pieces, text),
-            // Words that the model wrote are in no text of the learner.
+            // Words that the model wrote are not part of the learner's text.
             _ => Some(&first.text),
         }
     }
@@ -176,7 +176,8 @@ impl Pair<UnchangedResult> {
         self.words[token].after.distance
     }
 
-    /// Returns the token whose output moves most, and the last one of several. Returns `None` if there are no tokens.
+    /// Returns the token whose output moves most, or the last of several that move equally far. Returns `None` if there
+    /// are no tokens.
     pub fn moved_most(&self) -> Option<usize> {
         (0..self.words.len()).max_by(|a, b| self.moved(*a).total_cmp(&self.moved(*b)))
     }

@@ -102,7 +102,7 @@ impl StaticSpace {
         self.scale.as_ref().filter(|_| !self.basis.raw)
     }
 
-    /// Returns some words as vectors with the norm applied, before the projection.
+    /// Returns the vectors of some words with the norm applied, as they are before the projection.
     pub fn seen(&self, words: &Matrix<f32>) -> Matrix<f32> {
         self.scale().map_or_else(|| words.clone(), |scale| scale.lens.see(words))
     }
@@ -356,7 +356,7 @@ impl WordGroup {
     /// A message for the learner if the text names nothing, names something unknown, or matches nothing.
     pub fn read(text: &str, lesson: &Lesson, vocabulary: &[String]) -> Result<Self, String> {
         let text = text.trim();
-        if text.len() > TEXT_MAX {
+        if text.chars().count() > TEXT_MAX {
             return Err(format!("a group of words has at most {TEXT_MAX} characters"));
         }
         let mut words = match text.strip_prefix('/').and_then(|rest| rest.strip_suffix('/')) {

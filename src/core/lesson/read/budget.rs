@@ -1,5 +1,6 @@
-//! The budget of a lesson. Although each size is within its own limit, their product must not run for hours or exhaust
-//! the memory. The budget covers the training of a lesson, its claims, and the sentences that a pretrained model reads.
+//! The budget of a lesson. Even if each size is within its own limit, all of them together could make a training run
+//! for hours or exhaust the memory. The budget covers the training of a lesson, its claims, and the sentences that a
+//! pretrained model reads.
 
 use attune_engine::numerics::model::Architecture;
 use attune_engine::numerics::model::cost::{
@@ -106,7 +107,8 @@ impl Needs {
     }
 }
 
-/// Returns whether a changed lesson fits the budget; `longest` is the result of [`longest`] for its corpus.
+/// Returns whether a changed lesson fits the budget; `longest` is the number of words of the longest sentence of its
+/// corpus.
 pub fn fits_budget(lesson: &RecipeChanges, words: usize, topics: usize, longest: usize) -> bool {
     let RecipeChanges { static_embedding, model, sentences, .. } = lesson;
     let rewrites = matches!(&model.objective, Objective::Sequence(TargetForm::ByRule(rule)) if !rule.words.is_empty());
@@ -183,7 +185,7 @@ fn is_one_measurement(a: &Fact, b: &Fact) -> bool {
 /// Multiplications of the optimiser for each parameter, in addition to the forward passes.
 const UPDATE_MULTIPLICATIONS: f64 = 4.0;
 /// Least number of copies of a parameter in memory: with its gradient and moments, in snapshots, checkpoints and the
-/// history of undo.
+/// undo history.
 const PARAMETER_COPIES: f64 = 16.0;
 /// Numbers in the log for each step, in addition to one for each tensor.
 const LOGGED: usize = 2;

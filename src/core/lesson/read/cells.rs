@@ -1,4 +1,4 @@
-//! Reads the cells of a notebook.
+//! Reading of the cells of a notebook.
 
 use attune_engine::numerics::model::Architecture;
 

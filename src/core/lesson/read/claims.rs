@@ -1,4 +1,4 @@
-//! Reads the claims: a fact that is measured, and the expected value.
+//! Reading of the claims, each of which names a fact that is measured and the value that is expected.
 
 use std::collections::BTreeSet;
 
@@ -467,7 +467,7 @@ fn read_measure(node: Node<'_>) -> Option<OverTexts> {
     })
 }
 
-/// Reads the quantile at which a distribution is asked, and returns its index among those that are measured.
+/// Reads the quantile of a distribution, and returns its index among those that are measured.
 fn read_quantile(node: Node<'_>) -> Option<usize> {
     let share = finite(node)?;
     let names = || QUANTILES.map(|share| share.to_string());

@@ -128,8 +128,8 @@ impl LessonNames {
         known.then_some(words)
     }
 
-    /// Returns the number of tokens of a sentence, or the greatest number that is read if the model that would count
-    /// them is absent.
+    /// Returns the number of tokens of a sentence, or the greatest number that is read if the number is not known in
+    /// advance.
     pub fn count(&self, sentence: &[String]) -> usize {
         let is_written = |model: &ModelFolder| {
             let text = sentence.join(" ");

@@ -1,5 +1,5 @@
-//! Reads the language of a lesson and its views of it: groups, the corpus with its templates, the sentences that the
-//! learner can choose, probes, and the axes of the picture.
+//! Reading of the language of a lesson and of the lesson's views of it: groups, the corpus with its templates, the
+//! sentences that the learner can choose, probes, and the axes of the picture.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -227,7 +227,7 @@ fn read_ambiguous<'s>(
                     .expected("a template that has a slot for this sense");
                 good = false;
             }
-            // The shares sum to exactly 1, so that sampling needs no tolerance.
+            // The shares are divided by their sum, which need not be exactly 1.
             shares.push((group.value, share / sum));
         }
         good.then_some(shares)

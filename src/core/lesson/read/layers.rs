@@ -1,4 +1,4 @@
-//! Reads the layers of a model: attention, norms, the feed-forward layer, and the form in which positions enter.
+//! Reading of the layers of a model: attention, norms, the feed-forward layer, and the form in which positions enter.
 
 use std::ops::RangeInclusive;
 
@@ -36,7 +36,8 @@ pub enum PositionForm {
 /// The numbers for distances, as a lesson writes them.
 #[derive(Clone, Copy, PartialEq)]
 pub struct DistanceFields {
-    /// Number of buckets of distances that share a number, and the distance from which all are in the last bucket.
+    /// Number of buckets, in each of which all distances share one number, and the distance from which on all are in
+    /// the last bucket; `None` if each distance has a number of its own.
     buckets: Option<(usize, usize)>,
     /// Whether all layers of a tower read the numbers of its first layer.
     shared: bool,

@@ -1,5 +1,5 @@
-//! Reads the parts of a lesson, each in a file of its own; [`common`] has what they share, and [`budget`] estimates
-//! their work.
+//! Reading of the parts of a lesson, each in a file of its own; [`common`] has what they share, and [`budget`]
+//! estimates their work.
 
 pub mod budget;
 pub mod cells;

@@ -1,4 +1,4 @@
-//! Reads the attention model: its layers, its objective, its initial weights, and its training.
+//! Reading of the attention model: its layers, its objective, its initial weights, and its training.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
@@ -206,7 +206,8 @@ fn read_answer(
     readout.zip(pooling)
 }
 
-/// Readouts by name. The activation of a transformed readout is then set to that of the layers.
+/// Readouts by name. The activation of a transformed readout is a placeholder, which is later replaced with that of the
+/// layers.
 const READOUTS: &[(&str, Readout)] =
     &[("Tied", Readout::Tied), ("Transformed", Readout::Transformed(Activation::Relu)), ("Linear", Readout::Linear)];
 const POOLINGS: &[(&str, Pooling)] = &[("Every", Pooling::Every), ("Last", Pooling::Last), ("Mean", Pooling::Mean)];

@@ -1,4 +1,4 @@
-//! Reads the panels that a lesson or a cell opens.
+//! Reading of the panels that a lesson or a cell opens.
 
 use std::collections::HashSet;
 

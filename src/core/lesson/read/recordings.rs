@@ -1,5 +1,5 @@
-//! Reads what a lesson has of a recording, `model: Recording("run.safetensors")`: the file stands beside the lesson,
-//! and its texts are the lesson's sentences.
+//! Reading of a recording that a lesson names instead of a model, as in `model: Recording("run.safetensors")`. The file
+//! is in the lesson's folder, and its texts are the lesson's sentences.
 
 use std::sync::Arc;
 

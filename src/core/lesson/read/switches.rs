@@ -1,4 +1,4 @@
-//! Reads the switches of a lesson, which are named changes of its model, and the model of every combination.
+//! Reading of the switches of a lesson, which are named changes of its model, and the model of every combination.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Reads the Markdown of cells, whose expressions and links must be valid in their lesson.
+//! Reading of the Markdown of cells, whose expressions and links must be valid in their lesson.
 
 use std::collections::HashMap;
 

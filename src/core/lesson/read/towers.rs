@@ -1,4 +1,4 @@
-//! Reads the layers of a model: those of the sentence, and those of a source, which may have another form.
+//! Reading of the layers of a model: those of the sentence, and those of a source, which may have another form.
 
 use attune_engine::numerics::attention::{Mask, Window};
 use attune_engine::numerics::block::{Attends, BlockConfig};

@@ -1,5 +1,5 @@
-//! Reads the origin of the vectors: a static embedding that is trained or given, or a pretrained model, as in `model:
-//! Pretrained("org/name")`, possibly with texts for further training.
+//! Reading of the origin of the vectors: a static embedding that is trained or given, or a pretrained model, as in
+//! `model: Pretrained("org/name")`, possibly with texts for further training.
 
 use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
@@ -50,7 +50,7 @@ fn read_word2vec(record: &mut Record<'_>) -> Option<Word2VecConfig> {
         learning_rate: learning_rate, or 0.05;
         subsample: number(|x| x > 0.0 && x <= 1.0, "a share of the corpus, above 0 and at most 1"), or 1.0;
     }
-    // The share of a word is below 1, so a greater bound never applies.
+    // The share of a word is below 1, so a bound of 1 never applies.
     let subsample = subsample.map(|share| (share < 1.0).then_some(share));
     let architecture = match record.name {
         "Cbow" => Some(WordPrediction::Cbow),

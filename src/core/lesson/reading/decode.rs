@@ -1,7 +1,7 @@
-//! Takes values out of the tree of a file one by one, so that one wrong value does not hide others.
+//! Decoding of the values in the tree of a file, one by one, so that one wrong value does not hide others.
 //!
-//! A decoder returns `None` after it has reported an issue. [`fields`] reads a record, `Name(field: value, …)`, by a
-//! table: each wrong, missing, unknown or repeated field is an issue of its own.
+//! A decoder returns `None` after it has reported an issue. [`fields`] reads a record, `Name(field: value, …)`,
+//! according to a table of its fields: each wrong, missing, unknown or repeated field is an issue of its own.
 
 use std::collections::HashSet;
 use std::fmt::Display;
@@ -284,7 +284,7 @@ struct Field<'s> {
     taken: bool,
 }
 
-/// Reads the fields of a record by a table.
+/// Reads the fields of a record according to a table.
 ///
 /// ```text
 /// fields! { record => Claim {
@@ -295,8 +295,8 @@ struct Field<'s> {
 /// ```
 ///
 /// Every line is read even if another is wrong, so that all issues are found in one pass; a decoder may use the fields
-/// above it. The value is `None` if any field has an issue. With `;` in place of `=> Type`, the table declares the
-/// fields as local `Option`s instead, for checks between them; [`complete`] joins them.
+/// above it. The value is `None` if any field has an issue. With `;` instead of `=> Type`, the table declares the
+/// fields as local `Option`s, for checks between them; [`complete`] joins them.
 macro_rules! fields {
     ($record:expr => $($type:ident)::+ {
         $($field:ident $(as $written:literal)?: $decode:expr $(, $rule:ident $($default:expr)?)?;)+
@@ -382,7 +382,7 @@ impl<'s> Record<'s> {
         }
     }
 
-    /// Replaces fields of the record by the fields of another record.
+    /// Replaces fields of the record with those of another record.
     pub fn change(&mut self, by: Node<'s>) {
         let Form::Record(_, Body::Fields(fields)) = by.form() else { return };
         self.fields.retain(|own| fields.iter().all(|(name, _)| *name != own.name));
@@ -463,7 +463,7 @@ impl<'s> Record<'s> {
         match std::mem::take(&mut self.items) {
             [item] if self.fields.is_empty() => decode(self.node.inner(item)),
             _ => {
-                // The fields have been reported here, so `finish` must not report them as unknown.
+                // The issue below covers the fields, so `finish` must not report them as unknown.
                 self.fields.clear();
                 wrong(self.node, &format!("{}({what})", self.name))
             }

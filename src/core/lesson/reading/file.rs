@@ -109,7 +109,7 @@ pub(crate) fn too_large(file: &str, found: &dyn fmt::Display) -> LessonIssue {
 }
 
 fn not_found(path: &Path, file: &str) -> LessonIssue {
-    /// Greatest number of files that are searched for a similar name; a folder with more is not one of lessons.
+    /// Greatest number of files that are searched for a similar name; a folder with more is hardly a folder of lessons.
     const NEIGHBOURS_MAX: usize = 1000;
     let names: Vec<String> = fs::read_dir(folder_of(path))
         .into_iter()

@@ -254,7 +254,8 @@ impl<'s> LessonText<'s> {
         &rest[within..]
     }
 
-    /// Returns the line at `offset`, cut to a readable width around the `width_bytes` from there on.
+    /// Returns the line at `offset`, cut to a readable width around the offending text, which begins there and is
+    /// `width_bytes` long.
     pub fn excerpt(&self, offset: usize, width_bytes: usize) -> Excerpt {
         let line = self.line(offset);
         let start = self.lines[line - 1];

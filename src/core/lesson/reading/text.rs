@@ -1,4 +1,4 @@
-//! Splits sentences into words.
+//! The splitting of sentences into words, and the form of Markdown that lessons may use.
 
 use std::ops::Range;
 
@@ -44,7 +44,7 @@ pub(crate) fn is_word_char(c: char) -> bool {
 }
 
 /// Returns whether a character belongs to a word only between letters: a straight or a typographic apostrophe, and the
-/// joiners of no width with which words of Persian and Hindi are spelt.
+/// zero-width joiners with which words of Persian and Hindi are spelt.
 fn is_inner(c: char) -> bool {
     matches!(c, '\'' | '’' | ZERO_WIDTH_NON_JOINER | ZERO_WIDTH_JOINER)
 }

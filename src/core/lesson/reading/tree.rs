@@ -1,4 +1,4 @@
-//! Parses a file into a tree of values with their places.
+//! Parser of a file into a tree of values with their places.
 //!
 //! The grammar is RON's, <https://github.com/ron-rs/ron/blob/master/docs/grammar.md>, without its extensions. The first
 //! syntax error ends the parsing, because after a missing bracket nothing is certain.
@@ -20,7 +20,7 @@ pub struct Value<'s> {
 pub enum Form<'s> {
     /// The decoded text, each character in its composed form (NFC), so that names that look the same are equal.
     Text(String),
-    /// A word that begins like a number; the field decides which numbers are valid.
+    /// A number that is not parsed yet; the field decides which numbers are valid.
     Number,
     Flag(bool),
     List(Vec<Value<'s>>),
@@ -83,7 +83,7 @@ pub fn begins_with(text: &str, name: &str) -> bool {
 struct TreeFlaw {
     at: usize,
     expected: &'static str,
-    /// Whether another token was found than expected, so that a bracket may be missing far before it.
+    /// Whether a token was found that cannot be there, in which case a bracket may be missing far before it.
     is_structural: bool,
 }
 

@@ -82,8 +82,7 @@ pub struct AxisEnds {
 pub struct Corpus {
     /// Number of sentences of the training corpus.
     pub sentences: usize,
-    /// Whether sentences are drawn from the templates. If not, the templates have no slots, and each is a sentence
-    /// once.
+    /// Whether sentences are drawn from the templates. If not, the templates have no slots, and each is one sentence.
     pub drawn: bool,
     /// Whether each sentence is a list of different words of the only slot, as long as a template, followed by the same
     /// list again.
@@ -276,8 +275,8 @@ pub enum Fact {
     /// Share of probes whose contextual vector is where a word of its sense would be
     /// ([`Arrival::has_arrived`](crate::kernel::check::claims::Arrival::has_arrived)).
     Arrived,
-    /// Mean distance between the contextual and the static vector, over those words of the lesson's sentences that no
-    /// objective moves.
+    /// Mean distance between the contextual and the static vector, over those words of the lesson's sentences that are
+    /// to stay in place: they have a single sense and no probe, and no answer is read off their outputs.
     Drift,
     /// Cosine of one token's vector to that of a goal.
     TokenCosine { at: TokenPlace, to: String, space: Space },

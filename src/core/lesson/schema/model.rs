@@ -65,7 +65,7 @@ pub enum StopRule {
     LossBelow(f64),
     /// Limit for the L2 norm of the whole gradient: training stops when that of the last step is below it.
     GradientBelow(f64),
-    /// A mean loss of the last `steps` steps that is not lower, by at least `by` nats, than that of the `steps` before.
+    /// A mean loss of the last `steps` steps that is less than `by` nats below that of the `steps` steps before them.
     /// The rule is checked every `steps` steps.
     Plateau { steps: usize, by: f64 },
 }
@@ -79,7 +79,8 @@ pub enum Objective {
         /// Groups whose words, with the ambiguous words of these senses, are the candidates; empty for the whole
         /// vocabulary.
         among: Vec<String>,
-        /// Words that replace a hidden word half of the time; empty for the candidates.
+        /// Words of which one replaces the word of a target half of the time; otherwise, that word is hidden. If there
+        /// are none, the candidates are used.
         stand_ins: Vec<String>,
     },
     /// Prediction of the next word at every position; without a causal mask, attention can look it up.

@@ -69,7 +69,8 @@ panels! {
     Axes = "Axes", States, "What the axes of the stage mean, and axes of your own";
 }
 
-/// Titles of panels that were merged into others. For each present panel, the first is the one that it replaces.
+/// Titles of panels that were merged into others. If a saved layout has several that were merged into one panel, the
+/// panel takes the place of the first of them.
 const FORMER: &[(&str, PanelName)] = &[
     ("Arithmetic", PanelName::Step),
     ("Fold", PanelName::Step),

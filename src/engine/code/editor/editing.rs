@@ -95,8 +95,8 @@ pub fn toggle_comments(text: &mut String, selection: TextSelection) -> TextSelec
     })
 }
 
-/// Types a bracket or quote that is closed automatically, wraps the selection, or replaces the same one at the caret.
-/// Returns `None` if the character is only to be inserted.
+/// Types a bracket or quote: closes it automatically, wraps the selection in it, moves the caret past the same
+/// character, or outdents a `}`. Returns `None` if the character is only to be inserted.
 pub fn typed(text: &mut String, selection: TextSelection, c: char) -> Option<TextSelection> {
     if let Some((_, close)) = PAIRS.iter().find(|(open, _)| *open == c) {
         let spans = highlight(text);

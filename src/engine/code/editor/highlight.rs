@@ -66,8 +66,8 @@ pub fn pair_at(source: &str, spans: &[Span], caret: usize) -> Option<[Range<usiz
     Some([brackets[start].range.clone(), brackets[end].range.clone()])
 }
 
-/// Returns the range that an error at a place marks: the rest of the token there, but not beyond the line, or else one
-/// character. At the end of a line it is the last token before it, if there is one.
+/// Returns the range to mark for an error at a place: the rest of the token there, up to the end of the line, or one
+/// character if there is no token. At the end of a line the range is that of the last token before it, if there is one.
 pub fn token_at(source: &str, spans: &[Span], place: LineColumn) -> Range<usize> {
     let mut start = 0;
     for line in source.split_inclusive('\n').take(place.line.saturating_sub(1)) {

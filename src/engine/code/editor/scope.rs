@@ -153,9 +153,10 @@ static LANGUAGE: LazyLock<Vec<Name>> = LazyLock::new(|| {
 #[derive(Clone, Debug, PartialEq)]
 pub struct NameDefinition {
     pub name: Name,
-    /// Number of brackets around the definition; cells below see those at depth 0.
+    /// Number of brackets around the definition; the cells below see the name only if this is 0.
     pub depth: usize,
-    /// Whether the statement of the definition has ended: until then, a variable is not in scope for its own value.
+    /// Whether the statement of the definition has ended. Until then a variable is not visible, so its value cannot use
+    /// it.
     pub is_whole: bool,
 }
 

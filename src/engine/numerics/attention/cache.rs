@@ -29,10 +29,11 @@ pub struct AttentionCache<S> {
     pub(super) turns: Turns<S>,
     /// `B / τ`
     pub(super) bias: Distances<S>,
-    /// `S_h` of every sentence and head, (T_q, [`weights_stride`]) blocks in a row; empty unless they are to be shown.
+    /// `S_h` of every sentence and head, as (T_q, [`weights_stride`]) blocks one after another; empty unless views show
+    /// them.
     pub(super) scores: Vec<S>,
-    /// `A_h`, laid out as `scores`. If there are no scores, those of short sentences are transposed. Each block is
-    /// followed by room for the mean weights of its keys.
+    /// `A_h`, laid out like `scores`. If there are no scores, the weights of short sentences are transposed. Each block
+    /// is followed by room for the mean weights of its keys.
     pub(super) weights: Vec<S>,
     /// `[M_1 … M_H]` (N, H·d_v)
     pub mix: Matrix<S>,
@@ -68,7 +69,8 @@ impl<S: Scalar> AttentionCache<S> {
     /// Allocates the cache for training, which does not need the scores.
     pub fn new(config: &AttentionConfig, queries: BatchRoom, keys: BatchRoom) -> Self {
         let longest = queries.longest.max(keys.longest);
-        // Weights are stored by query, or by key in short sentences. Which takes more room depends on the sentence.
+        // Weights are stored by query, or by key in short sentences. Which takes more room depends on the sentence, so
+        // there is room for both.
         let by_query = queries.rows * weights_stride(keys.longest);
         let by_key = keys.rows * weights_stride(queries.longest.min(SHORT_TOKENS_MAX));
         let means = keys.rows * LANES;
@@ -99,7 +101,7 @@ impl<S: Scalar> AttentionCache<S> {
         !self.scores.is_empty()
     }
 
-    /// Adds room for the projected tables of the given number of words and positions: see [`look_up`].
+    /// Adds room for the projected tables of the given number of words and positions: see [`look_up`](super::look_up).
     pub fn look_up_in(&mut self, words: usize, places: usize) {
         let width = self.query.cols().max(self.value.cols());
         self.look_up = Some(LookUpCache::new(words, places, width));
@@ -161,8 +163,8 @@ pub struct AttentionScratch<S> {
     /// Gradients of the keys and values that each head reads, (N_k, H·d_k) and (N_k, H·d_v).
     pub(super) d_key: Matrix<S>,
     pub(super) d_value: Matrix<S>,
-    /// Sums of these over the heads that share keys and values, (N_k, K·d_k) and (N_k, K·d_v); without rows if no heads
-    /// share.
+    /// Sums of `d_key` and `d_value` over the heads that share keys and values, (N_k, K·d_k) and (N_k, K·d_v); without
+    /// rows if no heads share.
     pub(super) d_shared: [Matrix<S>; 2],
     /// Gradient of `B / τ`, (H · distances).
     pub(super) d_bias: Vec<S>,

@@ -35,7 +35,7 @@ pub struct AttentionConfig {
     pub rotary: Option<Rotary>,
     /// Whether scores are divided by `√d_k`.
     pub scale: bool,
-    /// A further divisor of the scores, which is the layer's own; 1 in most models.
+    /// A further divisor of this layer's scores; 1 in most models.
     pub score_divisor: f64,
     /// Bound `c` of the scores, `c tanh(z / c)` (Gemma 2: arXiv 2408.00118, section 2).
     pub score_cap: Option<f64>,

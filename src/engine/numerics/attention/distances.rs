@@ -62,7 +62,7 @@ impl DistanceForm {
 pub struct DistanceBuckets {
     /// `n`, at least 4 for both directions and 2 otherwise.
     pub count: usize,
-    /// The distance from which all are in the last bucket; more than `e`.
+    /// The distance from which on all distances are in the last bucket; greater than `e`.
     pub most: usize,
     /// Whether keys after the query have buckets of their own.
     pub both_directions: bool,

@@ -1,6 +1,6 @@
 //! One head of one sentence: `S = s Q Kᵀ`, `A = softmax(S)`, `M = A V`, and the gradients. It works on a panel of
-//! queries at a time, so that the scores of a long sentence fit in the processor's cache. Also the changes that a
-//! learner may make to a head.
+//! queries at a time, so that the scores of a long sentence fit in the processor's cache. The module also defines the
+//! changes that a learner may make to a head.
 
 use std::fmt;
 use std::str::FromStr;
@@ -266,7 +266,7 @@ impl<S: Scalar> Head<'_, S> {
             && !self.removed.iter().any(|edge| (edge.query, edge.key) == (query, key))
     }
 
-    /// Replaces a query's row of weights by that of a mode.
+    /// Replaces a query's row of weights if the mode is uniform or frozen; other modes leave it as it is.
     fn change(&self, mode: &HeadMode<S>, query: usize, weights: &mut [S]) {
         match mode {
             HeadMode::Live | HeadMode::Off | HeadMode::Gain(_) | HeadMode::Mean | HeadMode::Frozen(None) => {}
@@ -424,8 +424,8 @@ impl<S: Scalar> Head<'_, S> {
     /// Computes the gradients of [`Head::forward`]. They replace the given values, except that the gradient of the
     /// distances is added.
     ///
-    /// `d_V = Aᵀ d_M`, `d_A = d_M Vᵀ`, `d_S` by the softmax, `d_Q = s d_S K`, `d_K = s d_Sᵀ Q`. A masked weight is 0,
-    /// and so is its gradient. With a bound, `d_z = (1 − tanh²(z / c)) d_S`.
+    /// `d_V = Aᵀ d_M`, `d_A = d_M Vᵀ`, `d_S` from `d_A` through the softmax, `d_Q = s d_S K`, `d_K = s d_Sᵀ Q`. A
+    /// masked weight is 0, and so is its gradient. With a bound, `d_z = (1 − tanh²(z / c)) d_S`.
     #[inline(always)]
     pub fn backward<V: Simd<S>>(
         &self,

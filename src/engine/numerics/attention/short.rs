@@ -60,8 +60,8 @@ impl<S: Scalar> Head<'_, S> {
     /// Computes the gradients of [`Head::short_forward`]. They replace the given values, except that the gradient of
     /// the distances is added.
     ///
-    /// `d_V = Aᵀ d_M`, `d_Aᵀ = V d_Mᵀ`, `d_S` by the softmax, `d_Q = s d_S K`, `d_K = s d_Sᵀ Q`. A masked weight is 0,
-    /// and so is its gradient.
+    /// `d_V = Aᵀ d_M`, `d_Aᵀ = V d_Mᵀ`, `d_S` from `d_A` through the softmax, `d_Q = s d_S K`, `d_K = s d_Sᵀ Q`. A
+    /// masked weight is 0, and so is its gradient.
     #[expect(clippy::too_many_arguments, reason = "one for each thing that the equations name")]
     #[inline(always)]
     pub fn short_backward<V: Simd<S>>(

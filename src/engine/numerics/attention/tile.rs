@@ -1,5 +1,5 @@
 //! Products of the small blocks that belong to one head of one sentence. They are too small for the set-up of a general
-//! matrix product, so they are multiplied in place, one vector (lane) of columns and a few rows at a time. Training
+//! matrix product, so they are multiplied directly, one vector (lane) of columns and a few rows at a time. Training
 //! uses them for short sentences, whose weights are stored transposed, `Aᵀ` (T_k, T_q), so that the softmax runs down
 //! columns.
 
@@ -47,8 +47,8 @@ impl<S: Scalar> PartMut<'_, S> {
     pub fn rows_mut(&mut self, from: usize, count: usize) -> MatMut<'_, S> {
         let Self { stride, cols, .. } = *self;
         let entries = &mut self.entries[from * stride..][..(count - 1) * stride + cols];
-        // Made as its transpose, because `from_row_major_slice_with_stride_mut` of faer 0.24.4 takes the stride for
-        // that of the columns, and so reads and writes beyond the slice.
+        // The matrix is made as a transpose, because `from_row_major_slice_with_stride_mut` of faer 0.24.4 takes the
+        // stride for that of the columns, and so reads and writes beyond the slice.
         MatMut::from_column_major_slice_with_stride_mut(entries, cols, count, stride).transpose_mut()
     }
 
@@ -81,7 +81,8 @@ fn store<S: Scalar, V: Simd<S>>(simd: V, sums: V::Vector, entries: &mut [S], at:
     }
     let mut lane = [S::zero(); LANES];
     simd.store(sums, &mut lane);
-    // A loop and not a copy of slices, whose possible call would make the compiler spill the vectors from registers.
+    // A loop is used and not a copy of slices, which could become a function call, for which the compiler would spill
+    // the vectors from registers.
     for (i, x) in lane.into_iter().enumerate() {
         if i < room {
             entries[at + i] = x;

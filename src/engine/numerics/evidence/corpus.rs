@@ -1,5 +1,6 @@
-//! Measures of each head over many texts. Names and pairs are those of HeadVis (Luger et al. 2026), as Neuronpedia's
-//! pipeline computes them, without its samples: every text counts. They are the rows of `measures!`.
+//! Measures of each head over many texts, listed in `measures!`. Their names, and the pairs of query and key that each
+//! counts, are those of HeadVis (Luger et al. 2026) as Neuronpedia's pipeline computes them, except that every text
+//! counts and not only a sample.
 //!
 //! In a model with a source, a text is a source with its target. Heads of the encoder and of the decoder's
 //! self-attention have the measures of one sentence over their own tokens. Cross-attention looks from the target at the
@@ -22,7 +23,7 @@ const DISTANCE_BINS: usize = DISTANCE_EDGES.len() - 1;
 pub const BINS: usize = 50;
 /// Number of intervals into which the texts are divided by the rank of their largest weight.
 pub const INTERVALS: usize = 5;
-/// Number of texts that are shown of the highest interval; of each other it is [`SHOWN_OF_OTHERS`].
+/// Number of texts that are shown from the highest interval; from each of the others, [`SHOWN_OF_OTHERS`] are shown.
 const SHOWN_HIGHEST: usize = 10;
 const SHOWN_OF_OTHERS: usize = 3;
 /// Least weight that the induction score counts.
@@ -229,8 +230,8 @@ pub struct TextSums {
     words: OfTowers<Vec<TextWord>>,
 }
 
-/// A token's row of the vocabulary, and for each head the weight that it received and the largest weight of its own row
-/// without the first key.
+/// A token's row of the vocabulary, and for each head the sum of the weights that the token received and the largest
+/// weight that it gave, without the first key.
 type TextWord = (Option<usize>, Vec<[f64; 2]>);
 
 impl TextSums {
@@ -383,7 +384,8 @@ pub struct Corpus {
     words: HashMap<Option<usize>, WordSums>,
 }
 
-/// A word of a list, as its row of the vocabulary, with its weights.
+/// A word of a list, as its row of the vocabulary, with the sum and the mean of its weights and the number of its
+/// occurrences.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ListedWord {
     pub word: Option<usize>,
@@ -460,7 +462,7 @@ impl Corpus {
         (self.tokens.source > 0).then(|| self.even / self.tokens.sentence as f64)
     }
 
-    /// Returns the size in bytes of all sums and values that are kept.
+    /// Estimates the size in bytes of what is kept for the texts and the words.
     pub fn bytes(&self) -> usize {
         let of_words = self.words.len() * (self.heads.len() * size_of::<[f64; 2]>() + size_of::<WordSums>());
         self.shares.len() * size_of::<Shares>() + of_words

@@ -38,7 +38,7 @@ impl<S: Scalar> WordOf<'_, S> {
         squares
     }
 
-    /// Runs the blocks, and returns what goes into each of them beside what its backward pass reads.
+    /// Runs the blocks, and returns the input of each together with the values that its backward pass reads.
     fn forward(&self) -> Vec<(Matrix<S>, BlockCache<S>)> {
         let Self { architecture, parameters, input, .. } = *self;
         let rows = BatchRows::one(input.rows());

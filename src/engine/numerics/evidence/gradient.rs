@@ -6,8 +6,8 @@
 //! (e_j − ē) · 1/n Σ_k ∂m/∂e_j  at  ē + (k + ½)/n (e − ē),  all words at once, ē the mean row of the table
 //! ```
 //!
-//! The line begins at the mean row and not at zero: under RMSNorm a line from zero is one point but for its beginning,
-//! and the sum does not converge.
+//! The line begins at the mean row and not at zero: RMSNorm maps all points of a line from zero, except zero itself, to
+//! one vector, so the sum would not converge.
 //!
 //! The weights of one block at a time are unpacked, so that a model that is only inspected needs little more memory.
 
@@ -72,7 +72,7 @@ impl<S: Scalar> AnswerOf<'_, S> {
     }
 
     /// Computes `(end − start) · mean gradient` of each word along the line between static vectors (T, D), at the
-    /// middles of equal steps; `None` if the watch ended it. The watch is told the number of steps.
+    /// middles of equal steps; `None` if the watch ended it. The watch is told the number of steps that are done.
     pub fn integrated(&self, start: &Matrix<S>, end: &Matrix<S>, steps: usize, watch: Watch<'_>) -> Option<Vec<f64>> {
         let at = |step: usize| {
             let share = S::from_f64((step as f64 + 0.5) / steps as f64);

@@ -6,12 +6,12 @@
 //! off, mean     m(changed) − m        the head's mix is 0, or at every place its mean over all places
 //! ```
 //!
-//! `m` is what the sentence answers and `m₂` what the second does: 0 is as the sentence is, 1 as the second. Values of
-//! the second sentence go into the sentence (*denoising*: Vig et al. 2020, arXiv 2004.12265; Meng et al. 2022, arXiv
-//! 2202.05262; what the direction means: Heimersheim & Nanda 2024, arXiv 2404.15255).
+//! `m` is the answer of the sentence and `m₂` that of the second, so that 0 means no change and 1 the answer of the
+//! second. Values of the second sentence go into the sentence (*denoising*: Vig et al. 2020, arXiv 2004.12265; Meng et
+//! al. 2022, arXiv 2202.05262; what the direction means: Heimersheim & Nanda 2024, arXiv 2404.15255).
 //!
 //! Path patching (Wang et al. 2022, arXiv 2211.00593, section 3.1; Goldowsky-Dill et al. 2023, arXiv 2304.05969) asks
-//! for one way only, from a head to another head's queries, keys or values, or straight to the answer:
+//! for the effect of one path only, from a head to another head's queries, keys or values, or straight to the answer:
 //!
 //! ```text
 //! B   all heads mix as in the sentence, but the sender as in the second; feed-forward layers are computed anew, or kept
@@ -40,7 +40,7 @@ pub struct Setting<'a, S> {
     pub question: Question,
 }
 
-/// Most passes whose answers a thread reads together.
+/// Largest number of passes whose answers a thread reads together.
 const TOGETHER: usize = 8;
 
 /// A change to a pass.
@@ -113,8 +113,8 @@ impl<S: Scalar> Setting<'_, S> {
         self.on_threads(senders, watch, |passes, sender| self.path(passes, *sender, receiver, keeps_forward))
     }
 
-    /// Computes the answer of each item's outputs, which are those of the sentence where there are none. Early items
-    /// take longest, so the threads take them in turn.
+    /// Computes the answer for each item from the outputs that `work` returns; if it returns none, the answer is that
+    /// of the sentence. The first items take longest, so the threads take items in turn.
     fn on_threads<T: Sync>(
         &self,
         items: &[T],

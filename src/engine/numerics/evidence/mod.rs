@@ -1,9 +1,9 @@
-//! Evidence: why an answer, why a look, and how often. Each file has one kind, with its equations and where they come
-//! from.
+//! Evidence for what a model does: why it gives an answer, why a query looks at a key, and what a head does over many
+//! texts. Each file has one kind of evidence, with its equations and their sources.
 //!
 //! | file | question |
 //! |---|---|
-//! | [`maps`] | which vectors and heads carry the answer from one sentence to another, and by which way |
+//! | [`maps`] | which vectors and heads carry the answer from one sentence to another, and along which paths |
 //! | [`score`] | why a query looks at a key: its score as a sum of pairs of sources |
 //! | [`words`] | which word mattered, by ten measures that need not agree |
 //! | [`effects`] | what each weight does to a word |
@@ -50,8 +50,8 @@ impl Question {
         self.answer(&model.logits_at(parameters, output, self.place))
     }
 
-    /// Reads the answers from the vectors (R, D) of several passes at its place. The readout, which may be larger than
-    /// all blocks, comes from memory once for all of them.
+    /// Reads the answers from the vectors (R, D) of several passes at the question's place. The readout, which may be
+    /// larger than all blocks, is then read from memory once for all of them.
     pub fn ask_together<S: Scalar>(
         self,
         model: &AttentionModel<S>,

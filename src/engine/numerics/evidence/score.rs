@@ -8,8 +8,8 @@
 //!
 //! Every norm on the way holds its `σ` and so is linear, `L t = γ ⊙ (t − mean t) / σ`; its shift `β` counts with the
 //! biases. A rotation is linear too: each part turns by the place of the query or the key, not of the word that it came
-//! from. The score is that before its bound, the numbers of distances and the mask. (Elhage et al. 2021, *A
-//! Mathematical Framework for Transformer Circuits*, has the same sum for two layers without norms.)
+//! from. The score is the one before its bound, the numbers of distances and the mask are applied. (Elhage et al. 2021,
+//! *A Mathematical Framework for Transformer Circuits*, has the same sum for two layers without norms.)
 //!
 //! Only differences within a row matter to softmax, so there is a second table: the same pairs minus their mean over
 //! all keys that the query sees. A pair whose key side is the same at every place is 0 there.
@@ -90,12 +90,13 @@ pub struct SplitScore {
     pub pairs: Matrix<f64>,
     /// The pairs minus their mean over all keys that the query sees.
     pub relative: Matrix<f64>,
-    /// Sums of each query source over all key sources, largest first, with each head split into the words that it read.
+    /// Sums of each query source over all key sources, sorted by magnitude, largest first; each head is split into the
+    /// words that it read.
     pub query_words: Vec<SourceValue>,
     pub key_words: Vec<SourceValue>,
 }
 
-/// Largest number of numbers of all sources and places that are held at once.
+/// Largest count of numbers, over all sources and positions, that are held in memory at once.
 const NUMBERS_AT_ONCE: usize = 32 << 20;
 
 /// A norm at one position, with its `σ` held, so that it is linear.
@@ -394,8 +395,9 @@ impl<S: Scalar> SplitPass<'_, S> {
         (0..side.weights.rows()).map(|i| dot(side.weights.row(i), &whole)).collect()
     }
 
-    /// Returns the values of all sources at a position, largest first. Those of heads are split into words: `gradient`,
-    /// the gradient of the score with respect to the block's input, is carried back through the norms.
+    /// Returns the values of all sources at a position, sorted by magnitude, largest first. Those of heads are split
+    /// into words: `gradient`, the gradient of the score with respect to the block's input, is carried back through the
+    /// norms.
     fn in_words(
         &self,
         (block, place): (usize, usize),

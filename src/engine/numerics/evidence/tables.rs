@@ -130,8 +130,8 @@ impl<S: Scalar> HeadTables<'_, S> {
         }
     }
 
-    /// Applies to rows that a block's attention adds the norms between there and the block's output, apart from their
-    /// `σ`.
+    /// Applies the norms between a block's attention and the block's output to rows that the attention adds, apart from
+    /// the divisions by `σ`.
     fn out_of(&self, block: usize, rows: &mut Matrix<f64>) {
         if self.config(block).output_norms {
             self.through(self.config(block).norm_form, TensorName::AttentionOutputNormGain, Some(block), rows);
@@ -139,7 +139,7 @@ impl<S: Scalar> HeadTables<'_, S> {
         self.past(block, rows);
     }
 
-    /// Applies to rows the norms after the sums of a block, apart from their `σ`.
+    /// Applies the norms after the sums of a block to rows, apart from the divisions by `σ`.
     fn past(&self, block: usize, rows: &mut Matrix<f64>) {
         let config = self.config(block);
         if config.norms_attended() {
@@ -220,8 +220,8 @@ impl<S: Scalar> HeadTables<'_, S> {
         words.chunks(AT_ONCE).for_each(|words| work(words[0], self.read(words)));
     }
 
-    /// Returns for each of the given words the `count` words with which a head compares it most, as rows of the
-    /// vocabulary, each with its score minus the mean over all words.
+    /// Returns for each of the given words, as a query, the `count` words that get the head's highest scores as keys,
+    /// as rows of the vocabulary, each with its score minus the mean over all words.
     pub fn looks_at(&self, head: (usize, usize), words: &[usize], count: usize) -> Vec<Vec<(usize, f64)>> {
         let scale = self.config(head.0).attention.score_scale();
         let [queries, keys] = [true, false].map(|of_query| side_of(self.model, self.parameters, head, of_query));

@@ -176,7 +176,8 @@ pub struct Patch<S> {
     pub position: usize,
     /// Position in the other sentence.
     pub from: usize,
-    /// The vector (D). `None` in a command stands for that of the other sentence's pass at the time.
+    /// The vector (D). `None` in a command stands for that of the other sentence's pass when the command is carried
+    /// out.
     #[serde(with = "vector")]
     pub vector: Option<Arc<[S]>>,
 }
@@ -253,10 +254,10 @@ impl<S: Scalar> Interventions<S> {
 
 /// The keys that each query sees in one block, by its own mask and window and by the learner's mask.
 ///
-/// *None* and *causal* take the place of the layers' masks, and leave their windows. A table of the learner's says who
-/// sees whom in the first layer. A pair that it changes there, from the layers' masks or from the mask that has taken
-/// their place, is changed in all layers, and every other pair is as each layer has it: layers whose windows differ
-/// keep them.
+/// The masks *none* and *causal* replace those of the layers, whose windows stay. A table of the learner's says which
+/// keys each query sees in the first layer. A pair that the table changes there, compared with the layers' masks or the
+/// mask that replaces them, is changed in all layers. Every other pair is as each layer has it, so layers with
+/// different windows keep them.
 #[derive(Clone, Copy, Debug)]
 pub struct Sight<'a> {
     layer: &'a AttentionConfig,
@@ -450,7 +451,7 @@ where
     Tokens::new(x.flat(), &sequences.rows)
 }
 
-/// Buffers for blocks of one shape, which one such block after the other uses.
+/// Buffers for blocks of one shape, which such blocks use one after the other.
 pub(super) struct RoomOfShape<S> {
     config: BlockConfig,
     queries: usize,

@@ -38,7 +38,7 @@ pub enum TermOf {
         head: usize,
         key: usize,
     },
-    /// `b_O` of a block.
+    /// `b_O` of a block, after the norm of the attention's output if there is one.
     OutputBias {
         block: usize,
     },
@@ -180,7 +180,8 @@ impl<S: Scalar> AttentionModel<S> {
                 let of_part = match part {
                     BlockPart::Bias => TermOf::OutputBias { block },
                     BlockPart::FeedForward => TermOf::FeedForward { block },
-                    // These come from norms after the sum, which such blocks do not have.
+                    // The first three come from norms after the sum, which these blocks do not have, and the last from
+                    // recorded blocks.
                     BlockPart::Rescaled | BlockPart::Shift | BlockPart::LastShift | BlockPart::Rest => continue,
                 };
                 terms.push((of_part, dot(&added.part(*part, of, row), &u)));

@@ -160,8 +160,8 @@ impl Batch {
         self.kept.clear();
     }
 
-    /// Adds to [`Self::kept`] those words of the last sentence that satisfy `keeps` and that no target reads. If a
-    /// sentence is read at its last word, that word is never one of them.
+    /// Adds to [`Self::kept`] the words of the last sentence that satisfy `keeps` and that no target reads. If
+    /// sentences are read at their last word, that word is never one of them; if their mean is read, no word is.
     pub fn keep_last(&mut self, pooling: Pooling, keeps: impl Fn(usize) -> bool) {
         let Some(last) = self.input.rows.count().checked_sub(1) else { return };
         let rows = self.input.rows.sentence(last);
@@ -182,9 +182,10 @@ impl Batch {
 
     /// Adds a sentence for the masked-word objective (adapted from Devlin et al. 2019, section 3.1).
     ///
-    /// Each candidate is chosen with the masking's rate, and one at least; a sentence without candidates is not added.
-    /// The chosen words are the targets. Some of them are replaced by a random word instead of being hidden, so that
-    /// only the context tells which word belongs there.
+    /// Each candidate is chosen with the probability [`Masking::rate`], but at least one is; a sentence without
+    /// candidates is not added. The chosen words are the targets. Some of them are replaced by a random word instead of
+    /// being hidden, so that only the context tells which word belongs there. All other words that the masking does not
+    /// spare are hidden with the same probability, without becoming targets.
     pub fn push_masked(
         &mut self,
         sentence: &[usize],

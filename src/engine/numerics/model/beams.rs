@@ -2,8 +2,8 @@
 //! taken (Sutskever, Vinyals & Le 2014, arXiv 1409.3215, section 3.2). Greedy search, which is the search with one
 //! beam, can write a less likely sentence, because it never goes back to a word that was not the likeliest.
 //!
-//! The probability of a sentence is the product of those of its words and of its end. It is not divided by a power of
-//! the length, as some programs do, so that short sentences have an advantage.
+//! The probability of a sentence is the product of those of its words and of its end. Unlike in some programs, it is
+//! not divided by a power of the length, so short sentences have an advantage.
 
 use super::Classes;
 use super::generate::{Beginning, CannotGenerate, NextWord, Reader, RowsRead};
@@ -32,7 +32,7 @@ impl<S: Scalar> Reader<'_, S> {
     /// likeliest beginning. Words of the classes `never` are not written.
     ///
     /// # Errors
-    /// If a logit is not finite, or `width` is not between 1 and [`BEAMS_MAX`].
+    /// If a logit is not finite, the classes are not words, or `width` is not between 1 and [`BEAMS_MAX`].
     pub fn search(
         &self,
         text: Beginning<S>,

@@ -1,5 +1,5 @@
-//! Estimates of the cost of a model's sizes, for the limits of lessons and for splitting work into pieces of a few
-//! milliseconds.
+//! Estimates of what a model costs, from its sizes, for the limits of lessons and for splitting work into pieces of a
+//! few milliseconds.
 
 use super::Architecture;
 use crate::numerics::block::{BlockConfig, Norm};
@@ -39,9 +39,10 @@ pub fn forward_cost(architecture: &Architecture, classes: usize, rows: usize, lo
 /// Estimates the overhead, which dominates in small models: calls, and rows and entries that are drawn, copied, added
 /// and normed.
 ///
-/// The constants are set so that `cargo bench --package attune-core --bench step_cost` finds about one speed for its 26
-/// models: from 10 to 46 · 10⁹ a second, 14 in the median, on two cores of an x86-64 with AVX-512. The fastest hide few
-/// words and so read few rows. By the multiplications alone they differ by a factor of 200.
+/// The constants are set so that `cargo bench --package attune-core --bench step_cost` finds similar speeds for its 26
+/// models: from 10 to 46 · 10⁹ multiplications a second, 14 in the median, on two cores of an x86-64 with AVX-512. The
+/// fastest models hide few words and so read few rows. By the multiplications alone, the speeds differ by a factor of
+/// 200.
 fn forward_overhead(architecture: &Architecture, rows: usize, longest: usize) -> f64 {
     const OF_A_BLOCK: f64 = 15_000.0;
     const OF_A_SENTENCE: f64 = 600.0;
@@ -95,8 +96,8 @@ pub fn sentence_cost(architecture: &Architecture, classes: usize, tokens: usize)
 /// Returns the size in bytes of one sentence's pass and of everything that the views compute from it for each head,
 /// query and key.
 pub fn sentence_bytes(architecture: &Architecture, classes: usize, tokens: usize) -> f64 {
-    /// Count of numbers for each head, query and key: the product, the exponential, the arrow and its length, and that
-    /// of the distance.
+    /// Count of numbers for each head, query and key: the product, the exponential, the three coordinates of the arrow,
+    /// its length, and the number of the distance.
     const OF_A_PAIR: f64 = 7.0;
     let pass = pass_bytes(architecture, classes, tokens);
     let [tokens, width] = [tokens, architecture.width].map(|n| n as f64);
@@ -130,8 +131,8 @@ pub fn pass_bytes(architecture: &Architecture, classes: usize, tokens: usize) ->
     blocks + NUMBER_BYTES * tokens * (2.0 * classes + OF_A_TOKEN * width)
 }
 
-/// Returns the number of pairs of heads, queries and keys over all blocks. A word's share of a move is the length of a
-/// sum over heads, which takes a product for each pair.
+/// Returns the number of combinations of two heads of a block, a query and a key, over all blocks. A word's share of a
+/// move is the length of a sum over heads, which takes a product for each combination.
 pub fn pairs_of_heads(architecture: &Architecture, tokens: usize) -> f64 {
     let of_block = |block: &BlockConfig| (block.attention.heads as f64 * tokens as f64).powi(2);
     over_blocks(architecture, of_block)

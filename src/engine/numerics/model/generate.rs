@@ -22,7 +22,7 @@ use crate::numerics::{Matrix, Scalar};
 pub enum NextWordChoice {
     /// The most likely word.
     Greedy,
-    /// A word drawn by its probability.
+    /// A word drawn at random from the probabilities.
     Sampled(Sampling),
     /// The words of the likeliest sentence that a search with this many beams finds ([`beams`](super::beams)).
     Beams(usize),
@@ -158,7 +158,7 @@ impl<S: Scalar> AttentionModel<S> {
     /// returns the outputs of the words, (T, D).
     ///
     /// # Panics
-    /// If the model's earlier words change with later ones, or the sentence is too long for the model.
+    /// If the keys and values of earlier words change with later words, or the sentence is too long for the model.
     pub fn begin(
         &self,
         parameters: &Parameters<S>,
@@ -343,7 +343,7 @@ pub struct NextWord {
     pub rows: RowsRead,
 }
 
-/// The numbers of rows, one for each earlier word, from which a word was predicted; the same in every block.
+/// The numbers of rows from which a word was predicted, where each earlier word is a row; the same in every block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowsRead {
     /// Number of rows that were computed for this word; they are the last ones.

@@ -1,4 +1,4 @@
-//! The loss of a batch and its gradient, the classes that a model chooses among, and the masking of words.
+//! The loss of a batch and its gradient.
 //!
 //! ```text
 //! L = 1/N [ Σ_targets (cross_entropy(z, class) + λ_A ‖y − e_class‖²) + λ_K Σ_others ‖y − e_word‖² ]

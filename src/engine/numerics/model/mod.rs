@@ -9,7 +9,7 @@
 //! Z = R E_Cᵀ + b_logits     tied: a word is likely if the output is similar to its static vector
 //!     D^−½ R E_Cᵀ               with a factor, as in T5
 //!     R W_logits + b_logits     or with weights of its own
-//!     norm(φ(R W_T + b_T)) E_Cᵀ + b_logits      or tied after a layer of its own ([`transform`])
+//!     norm(φ(R W_T + b_T)) E_Cᵀ + b_logits      or tied after a layer of its own (transform_forward)
 //!     c tanh(Z / c)                 bounded, as in Gemma 2
 //! L = mean over the targets of cross_entropy(Z_row, class)
 //! ```
@@ -22,7 +22,7 @@
 //! In reading order: this file defines the model; [`classes`] and [`batch`] its tasks. [`step`] computes the [`loss`]
 //! and its gradient, [`shards`] on several threads. [`activations`] exposes the pass of one sentence, [`onward`] goes
 //! on with it from a changed vector, [`generate`] continues the sentence, with several [`beams`] too, [`attribution`]
-//! splits a logit into terms, and [`cost`] estimates the cost of sizes.
+//! splits a logit into terms, and [`cost`] estimates what a model costs from its sizes.
 
 pub mod activations;
 pub mod attribution;
@@ -143,7 +143,7 @@ pub enum Pooling {
 pub enum Readout {
     /// Dot products with the candidates' static vectors.
     Tied,
-    /// The tied readout after its own layer: see [`transform`].
+    /// The tied readout after its own layer: see [`transform_forward`].
     Transformed(Activation),
     /// A linear map with its own weights.
     Linear,
@@ -222,7 +222,7 @@ impl Architecture {
     /// Checks that there is a head, counted over all blocks.
     ///
     /// # Errors
-    /// In words, if there is no such head.
+    /// A message in words, if there is no such head.
     pub fn check_head(&self, head: usize) -> Result<(), String> {
         let heads = self.heads();
         if head < heads { Ok(()) } else { Err(no_head(head, heads)) }
@@ -231,7 +231,7 @@ impl Architecture {
     /// Returns the index, counted over all blocks, of a head that is given by its block and its number there.
     ///
     /// # Errors
-    /// In words, if there is no such block or head.
+    /// A message in words, if there is no such block or head.
     pub fn head_in(&self, block: usize, head: usize) -> Result<usize, String> {
         let (blocks, layer) = (self.numbered_blocks().count(), block.saturating_add(1));
         if block >= blocks {
@@ -493,7 +493,7 @@ impl<S: Scalar> AttentionModel<S> {
         Parameters::zeros(&self.architecture.shapes(self.embedding.rows(), self.classes.count()))
     }
 
-    /// Returns the initial parameters for a seed, each tensor by its [`Start`].
+    /// Returns the initial parameters for a seed; each tensor starts as its [`Start`] says.
     pub fn init(&self, seed: u64) -> Parameters<S> {
         let mut rng = stream(seed, Stream::ModelInit);
         let mut parameters = self.zeros();

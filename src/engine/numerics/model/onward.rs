@@ -1,6 +1,6 @@
-//! A pass that goes on from a changed vector, mix, query, key or value: what maps of patches, paths and measures of
-//! words are made of. Everything before the change is shared with an earlier pass, and everything behind it is computed
-//! with the same operations as [`Activations`](super::Activations), so that a step without a change has the same bits.
+//! A pass that goes on from a changed vector, mix, query, key or value, for patch maps, path patching and the measures
+//! of words. Everything before the change is shared with an earlier pass, and everything after it is computed with the
+//! same operations as [`Activations`](super::Activations), so that a step without a change has the same bits.
 //!
 //! Nothing but the vectors between the blocks is kept.
 
@@ -63,7 +63,8 @@ impl<S: Scalar> AttentionModel<S> {
         self.logits_of(parameters, &Matrix::from_row_major(1, read.len(), read)).flat().to_vec()
     }
 
-    /// Returns the vector (D) of a sentence's outputs that answers at a place, or for the whole sentence.
+    /// Returns the vector (D) from which the answer at a position is read: the output there, the last output, or the
+    /// mean of all outputs.
     pub fn read_at(&self, output: &Matrix<S>, place: usize) -> Vec<S> {
         match self.architecture.pooling {
             Pooling::Every => output.row(place).to_vec(),
@@ -120,8 +121,8 @@ impl<'a, S: Scalar> Onward<'a, S> {
         cache.tail.output().clone()
     }
 
-    /// Computes the outputs of the model (T, D) from the input of block `block`, which may also be the number of
-    /// blocks.
+    /// Computes the outputs of the model (T, D) from the input of block `block`. If `block` is the number of blocks,
+    /// only the last norm, if any, is left to apply.
     pub fn from(&mut self, block: usize, mut x: Matrix<S>) -> Matrix<S> {
         for number in block..self.blocks() {
             self.attend(number, &x);

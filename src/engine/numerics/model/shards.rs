@@ -1,7 +1,8 @@
 //! A training step on several threads. Each takes some of the batch's sentences and has its own workspace. This pays
 //! off for realistic sizes only, because starting a thread takes longer than a step of a tiny model.
 //!
-//! Results depend on the number of threads, which determines the order of addition, and on nothing else.
+//! Apart from the batch and the parameters, results depend only on the number of threads, which determines the order of
+//! addition.
 
 use crate::numerics::Scalar;
 use crate::numerics::attention::BatchRoom;

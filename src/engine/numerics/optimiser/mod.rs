@@ -1,4 +1,4 @@
-//! Optimisers, which update parameters by a gradient.
+//! Optimisers, which update parameters from their gradient.
 //!
 //! | symbol | meaning |
 //! |---|---|
@@ -170,7 +170,7 @@ fn adam_update<S: Scalar>(
     let rate = s(config.learning_rate / (1.0 - beta1.powi(t)));
     let unbias2 = s(1.0 / (1.0 - beta2.powi(t)));
     let (epsilon, shrink) = (s(epsilon), s(config.shrink()));
-    // Square root of the smallest normal number that a gradient may add to the second moment.
+    // The smallest gradient that adds a normal number to the second moment.
     let least_gradient = (S::MIN_POSITIVE / take2).sqrt();
     vectorized!(for ((value, &g), (m, v)) in values.iter_mut().zip(gradient).zip(first.iter_mut().zip(second)) {
         let g = g.zero_below(least_gradient);

@@ -28,7 +28,7 @@ impl Bf16 {
 #[derive(Clone, Copy, Debug)]
 pub struct F16(pub u16);
 
-/// `2^112`: the difference between the exponent biases of `f32` and half precision.
+/// `2^112`, where 112 is the difference between the exponent biases of `f32` and half precision.
 pub const F16_EXPONENTS: f32 = f32::from_bits((127 + 112) << 23);
 /// Number of bits that the exponent and digits of a half are shifted left in an `f32`.
 pub const F16_SHIFT: u32 = 13;

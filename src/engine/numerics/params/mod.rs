@@ -199,7 +199,7 @@ impl<S: Scalar> Parameters<S> {
         }
     }
 
-    /// Returns some rows of a tensor; empty if the model does not have it. Nothing else is copied.
+    /// Returns some rows of a tensor; empty if the model does not have them. Rows of a packed tensor are copied.
     pub fn rows(&self, id: impl Into<TensorId>, rows: Range<usize>) -> Cow<'_, [S]> {
         let Some(spec) = self.spec(id).filter(|spec| rows.start <= rows.end && rows.end <= spec.rows) else {
             return Cow::Borrowed(&[]);
@@ -275,7 +275,7 @@ impl<S: Scalar> Parameters<S> {
     }
 
     /// Returns a copy with some tensors packed in the given number types, to be inspected and no longer trained. A
-    /// tensor whose numbers do not fit in the type keeps its own.
+    /// tensor with a number that does not fit in the given type is packed in the type of the arithmetic.
     #[must_use]
     pub fn with_packed(&self, packed_as: impl Fn(TensorId) -> Option<NumberType>) -> Self {
         let shapes: Vec<_> = self.layout.iter().map(|spec| (spec.id, spec.rows, spec.cols)).collect();

@@ -212,8 +212,8 @@ impl TensorName {
         !matches!(self.layer(), Layer::Input | Layer::Readout)
     }
 
-    /// Returns whether vectors are multiplied by the tensor: true for all matrices except embedding tables, and so
-    /// where most of the work is.
+    /// Returns whether vectors are multiplied by the tensor, which is most of the work of a model. It is true for all
+    /// matrices except embedding tables and `B`.
     pub fn multiplies(self) -> bool {
         self.start() == Start::Glorot
     }

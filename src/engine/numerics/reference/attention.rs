@@ -137,7 +137,7 @@ pub struct AttentionGradients<S> {
 /// A masked weight is 0, and so are the gradients of its score and of everything that the score is computed from.
 ///
 /// # Shapes
-/// As [`attention`]; `d_mix` (T_q, d_v)
+/// See [`attention`]; `d_mix` (T_q, d_v)
 pub fn attention_backward<S: Scalar>(
     config: &AttentionConfig,
     distances: &[S],

@@ -1,5 +1,5 @@
-//! All of attune's mathematics as it is written in the papers: plain loops, one sentence at a time, without regard to
-//! speed. **Read this first.** The engine computes the same numbers faster, and `tests/numerics` compares each of its
+//! The mathematics of models and of word2vec as the papers write it: plain loops, one sentence at a time, without
+//! regard to speed. **Read this first.** The engine computes the same numbers faster, and `tests/numerics` compares its
 //! fast functions with these, forward and backward. The code is in `src` because tests of several crates use it.
 //!
 //! From the top down:
@@ -15,7 +15,7 @@
 //! Rows are tokens. A function is named after what it computes and returns. `x_backward` takes the arguments of `x` and
 //! `d_y`, the gradient of the loss with respect to the result of `x`, and returns the gradients with respect to the
 //! arguments. It computes the values of the forward pass that it needs again. Gradients of parameters are added to
-//! those in `gradient`, because a tensor may be used many times. All is generic over the [`Scalar`]: `f64` as a
+//! those in `gradient`, because a tensor may be used many times. Everything is generic over the [`Scalar`]: `f64` as a
 //! definition, `f32` to round as the engine does.
 //!
 //! ```

@@ -403,7 +403,7 @@ pub fn loss<S: Scalar>(model: &AttentionModel<S>, parameters: &Parameters<S>, ba
 /// let model = AttentionModel::<f64>::new(architecture, Arc::new(Matrix::zeros(3, 2).into()), Classes::Words(words));
 /// let (loss, gradient) = loss_and_gradient(&model, &model.zeros(), &batch);
 /// assert!((loss - 3f64.ln()).abs() < 1e-12);
-/// // The bias of a word that is asked for has to rise, that of the first, which never is, to fall.
+/// // The bias of a word that is asked for has to rise, and that of the first, which never is asked for, has to fall.
 /// assert!(gradient.flat()[0] > 0.0 && gradient.flat()[1] < 0.0);
 /// ```
 pub fn loss_and_gradient<S: Scalar>(

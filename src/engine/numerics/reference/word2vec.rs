@@ -54,7 +54,7 @@ fn share<S: Scalar>(example: WordStep) -> S {
 /// use attune_engine::numerics::reference::word2vec::loss;
 /// use attune_engine::numerics::word2vec::WordStep;
 ///
-/// // Vectors of zeros know nothing: each of the two guesses is a coin's.
+/// // With vectors of zeros, the probability of each of the two guesses is one half.
 /// let zeros = Matrix::<f64>::zeros(3, 4);
 /// let example = WordStep { inputs: &[0], mean: false, targets: &[1, 2] };
 /// assert!((loss(&zeros, &zeros, example) - 2.0 * 2f64.ln()).abs() < 1e-12);
@@ -154,7 +154,7 @@ pub struct DrawnWindow {
 }
 
 impl<'a, S: Scalar> Training<'a, S> {
-    /// Makes random vectors `v` in `±1/2D` and contexts `u` of zeros.
+    /// Makes random vectors `v` in `±1/(2D)` and contexts `u` of zeros.
     ///
     /// # Panics
     /// If the corpus has words that are not below `vocabulary`.

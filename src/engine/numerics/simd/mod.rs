@@ -4,7 +4,8 @@
 //! version is chosen at run time, in one of two ways:
 //!
 //! - [`vectorized!`] for plain loops over long rows, which the compiler vectorises;
-//! - [`dispatch`] for short rows, which it does not: they are written in lanes, with [`Simd`].
+//! - [`dispatch`] for short rows, whose loops the compiler does not vectorise: they are written in lanes, with
+//!   [`Simd`].
 //!
 //! Sums are computed as [`LANES`] partial sums, an order that vectors can keep.
 
@@ -292,7 +293,7 @@ impl<S: Scalar> Simd<S> for Plain {
     }
     #[inline(always)]
     fn mul_add(self, a: Lane<S>, b: Lane<S>, c: Lane<S>) -> Lane<S> {
-        // Not `mul_add`, which is a function call on processors without the instruction.
+        // `mul_add` is not used, because it is a function call on processors without the instruction.
         self.add(self.mul(a, b), c)
     }
     #[inline(always)]

@@ -1,4 +1,5 @@
-//! Lanes of `f32` on processors with AVX2 and FMA (since 2013), through the safe tokens of pulp.
+//! Lanes of `f32` on processors with AVX2 and FMA (since 2013). A token of pulp proves that the processor has these
+//! instructions, so that no unsafe code is needed.
 
 use pulp::bytemuck::cast_ref;
 use pulp::x86::V3;
@@ -33,7 +34,7 @@ impl Simd<f32> for V3 {
     }
     #[inline(always)]
     fn load(self, x: &Lane<f32>) -> f32x8 {
-        // Not a copy of the array, which would go through the stack and double the time of a product.
+        // The array is not copied: a copy would go through the stack and double the time of a product.
         *cast_ref(x)
     }
     #[inline(always)]
@@ -97,8 +98,8 @@ impl Simd<f32> for V3 {
     #[inline(always)]
     fn fetch(self, x: &[f32]) {
         use std::arch::x86_64::_MM_HINT_T1;
-        // Into the second-level cache. The first-level one has few open requests, so the rows in use would have to
-        // wait.
+        // The entries go into the second-level cache. The first-level cache can have few open requests, so the rows in
+        // use would have to wait.
         for line in x.chunks(CACHE_LINE) {
             self.sse._mm_prefetch::<_MM_HINT_T1>(line.as_ptr().cast());
         }

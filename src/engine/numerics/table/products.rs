@@ -1,4 +1,4 @@
-//! Products with the rows of a table as they are stored: the logits of a tied readout, the words nearest to a vector.
+//! Products with the rows of a table as they are stored, such as the logits of a tied readout.
 //!
 //! ```text
 //! Z = X Eᵀ + b
@@ -71,7 +71,7 @@ impl<S: Scalar> Work<S> for Products<'_, S> {
 
     #[inline(always)]
     fn run<V: Simd<S>>(self, simd: V) {
-        // Rows divided evenly: 5 are 3 and 2, not 4 and 1.
+        // The rows are divided evenly: 5 become 3 and 2, not 4 and 1.
         let tiles = self.z.len().div_ceil(ROWS_MAX).max(1);
         match self.z.len().div_ceil(tiles) {
             0 => {}
@@ -106,7 +106,7 @@ impl<S: Scalar> Products<'_, S> {
         }
     }
 
-    /// Multiplies a single row by eight rows of the table at once, as only memory limits its speed.
+    /// Multiplies a single row by eight rows of the table at once, because only memory limits the speed of this case.
     #[inline(always)]
     fn one_row<V: Simd<S>>(self, simd: V) {
         let Self { x, table, b, first, end, mut z } = self;
@@ -116,7 +116,8 @@ impl<S: Scalar> Products<'_, S> {
             let (of_table, rests) = lanes(table.stretch::<LANES>(begin, end, &mut widened));
             let [first_row, second_row, c, d, e, f, g, h] = of_table;
             let mut sums = [simd.splat(S::zero()); LANES];
-            // One iterator over all of them; indices would make the compiler spill the sums from registers.
+            // A single iterator runs over all of them, because indices would make the compiler spill the sums from
+            // registers.
             for ((((((((x, a), b), c), d), e), f), g), h) in
                 x_lanes.iter().zip(first_row).zip(second_row).zip(c).zip(d).zip(e).zip(f).zip(g).zip(h)
             {

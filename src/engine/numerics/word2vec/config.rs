@@ -20,15 +20,15 @@ pub struct Word2VecConfig {
     pub subsample: Option<f64>,
 }
 
-/// The words that are predicted, and from which.
+/// The direction of prediction: from a word to its window, or from the window to the word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WordPrediction {
     /// A word predicts each word of its window.
     SkipGram {
-        /// Whether noise words are drawn once for a window instead of for each of its pairs. The window is then one
-        /// step, `L = Σ_c L_(w, c)` with the same `n` in every term. This is several times faster, because a window has
-        /// `m + k` scores instead of `m (1 + k)`. The gradient has the same expectation but more variance, and the
-        /// pairs of a window do not see each other's steps.
+        /// Whether noise words are drawn once for a window instead of for each of its pairs. The window is then trained
+        /// in one step, with `L = Σ_c L_(w, c)` and the same `n` in every term. This is several times faster, because a
+        /// window has `m + k` scores instead of `m (1 + k)`. The gradient has the same expectation but more variance,
+        /// and all pairs of a window are computed from the same vectors.
         share_negatives: bool,
     },
     /// The mean of the words of a window predicts the word in its middle.

@@ -38,7 +38,7 @@ impl Frequencies {
         Self { noise: Noise::new(&counts), order, row_of, keep }
     }
 
-    /// Returns the rows of a sentence's words in `rows`, without those that subsampling leaves out.
+    /// Writes the rows of a sentence's words to `rows`, without those that subsampling leaves out.
     pub fn rows_of(&self, sentence: &[usize], rng: &mut Generator, rows: &mut Vec<usize>) {
         rows.clear();
         let all = sentence.iter().map(|&word| self.row_of[word]);
@@ -61,8 +61,9 @@ fn keep_probability(share: f64, threshold: f64) -> f64 {
 const NOISE_POWER: f64 = 0.75;
 
 /// An alias table (Walker 1977; Vose 1991): a column for each word, all equally likely, divided between the word and
-/// one other. A draw is one random number and one look-up, exact to the bits of the number. With eight bytes per word
-/// the table stays in the cache, unlike a list in which words are repeated by their share.
+/// one other. A draw takes one random number and one look-up, and is as exact as the bits of the number allow. With
+/// eight bytes per word the table stays in the cache, unlike a list in which each word is repeated in proportion to its
+/// share.
 #[derive(Clone, Debug)]
 pub struct Noise {
     columns: Vec<Column>,
@@ -134,7 +135,7 @@ mod tests {
         assert_eq!(rows, [2, 0, 4, 1]);
     }
 
-    /// Counts 40,000 occurrences of a word; five standard deviations of the binomial are allowed.
+    /// Subsamples 50,000 occurrences of four words; five standard deviations of the binomial are allowed.
     #[test]
     fn subsampling_keeps_the_stated_share() {
         const THRESHOLD: f64 = 0.05;

@@ -18,8 +18,8 @@
 //! ```
 //!
 //! `v` are the vectors that a lesson shows; `u` represent words as contexts of others. Both are `(V, D)`. In both
-//! methods the words of a window are the inputs and the word in its middle is the near target, as in the original
-//! program: over a corpus each pair is trained from both sides.
+//! methods the words of a window are the inputs and the word in its middle is the target, as in the original program;
+//! over a corpus each pair is trained in both directions.
 
 mod config;
 mod frequencies;
@@ -62,7 +62,7 @@ impl<S: Lanes> Word2Vec<S> {
         Self::on_threads(1, config, vocabulary, corpus, seed)
     }
 
-    /// Makes vectors like [`Self::new`] for training on several threads, for a corpus of a million words or more. The
+    /// Prepares training like [`Self::new`], but on several threads, for a corpus of a million words or more. The
     /// sentences are divided among the threads, so the result depends on their number; see [`threads`].
     ///
     /// # Panics
@@ -93,7 +93,7 @@ impl<S: Lanes> Word2Vec<S> {
     }
 
     /// Trains on the next `count` sentences, or on somewhat more if several threads work on them together. An epoch is
-    /// one pass over the corpus, in an order of its own.
+    /// one pass over the corpus, in a new random order.
     pub fn advance(&mut self, corpus: &[Vec<usize>], count: usize) {
         let mut left = count;
         while left > 0 && !self.is_done() {

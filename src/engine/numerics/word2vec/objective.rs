@@ -59,8 +59,8 @@ pub fn objective_step<A: Simd, S: Lanes>(
     each_panel(vectors, &mut Descent { simd, vectors, inputs, h, contexts, targets, steps: scores, step_h });
 }
 
-/// Takes one step for a single input, in place: each context is read and moved at once. If a word is drawn as noise
-/// twice, its second step is computed from the moved vector, as in the original program.
+/// Takes one step for a single input, in place: each context is read and updated at once. If a word is drawn as noise
+/// twice, its second step is computed from the updated vector, as in the original program.
 #[inline(always)]
 pub fn pair_step<A: Simd, S: Lanes>(
     simd: A,
@@ -89,7 +89,7 @@ pub fn target_backward<S: Lanes>(score: S, near: bool) -> S {
     S::sigmoid(score) - if near { S::one() } else { S::zero() }
 }
 
-/// A computation of `S = H Uᵀ` over a panel, added to the result of the panels before.
+/// A computation of `S = H Uᵀ` over a panel, added to the result of the earlier panels.
 struct Scores<'a, A, V, S> {
     simd: A,
     vectors: usize,

@@ -1,5 +1,5 @@
 //! A table of vectors laid out for the processor: each row starts on a cache line and is padded with zeros to the next,
-//! so that no row is processed in parts and no two rows share a line.
+//! so that it consists of whole processor vectors and no two rows share a line.
 
 use pulp::Simd;
 
@@ -7,7 +7,7 @@ use crate::numerics::{Matrix, Scalar};
 
 const CACHE_LINE_BYTES: usize = 64;
 
-/// A matrix (V, D) whose rows are padded with zeros. They stay zeros, because gradients are sums of rows.
+/// A matrix (V, D) whose rows are padded with zeros. The padding stays zero, because gradients are sums of rows.
 #[derive(Debug)]
 pub struct PaddedRows<S> {
     rows: usize,
@@ -167,7 +167,7 @@ fn sigmoid_f64(x: f64) -> f64 {
 #[inline(always)]
 fn sigmoid_f32(x: f32) -> f32 {
     use std::f32::consts::{LN_2, LOG2_E};
-    /// Magnitude to which arguments are clamped: `e^±80` is finite, and `σ` is 0 or 1 in single precision well before.
+    /// Magnitude to which arguments are clamped: `e^±80` is finite, and `σ` is then within 2e-35 of 0 or 1.
     const SATURATED: f32 = 80.0;
     /// Number that rounds another to a whole number when it is added and subtracted; after the addition the lowest bits
     /// hold the result.

@@ -33,7 +33,7 @@ pub struct WordWorker<S> {
 const AHEAD: usize = 2;
 
 impl<S: Lanes> WordWorker<S> {
-    /// Makes the worker number `index`; each draws its own random numbers.
+    /// Makes worker number `index`, which draws random numbers of its own.
     pub fn new(config: &Word2VecConfig, tables: Tables<S>, seed: u64, index: usize) -> Self {
         Self {
             tables,
@@ -86,7 +86,8 @@ impl<S: Lanes> WordWorker<S> {
         }
     }
 
-    /// Collects a near word and noise that was drawn earlier; draws of the near word itself are dropped.
+    /// Collects the targets of an example: a near word, and noise that was drawn earlier, except draws of the near word
+    /// itself.
     #[inline(always)]
     fn next_targets(&mut self, near: usize, noise: &Noise, negatives: usize) {
         self.targets.clear();

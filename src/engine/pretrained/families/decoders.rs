@@ -190,7 +190,7 @@ pub(super) fn gemma2(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, 
     windowed(fields, sizes, model, window(fields, Some(WINDOW))?.ok_or(NONE), |layer| layer % 2 == 0)
 }
 
-/// Returns Gemma 3: like Gemma 2, but without a bound of scores, even if the config has the key. Its local layers have
+/// Returns Gemma 3: like Gemma 2, but without a cap on scores, even if the config has the key. Its local layers have
 /// another `θ` and unscaled frequencies.
 pub(super) fn gemma3(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
     const PATTERN: usize = 6;
@@ -278,7 +278,8 @@ pub(super) fn eurobert(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture
     Ok(model)
 }
 
-/// Sets the divisor of scores to the root of a number that replaces the width of a head.
+/// Sets the layers' own divisors so that scores are divided by the root of a number from the config instead of the root
+/// of a head's width.
 fn scores_over(fields: Fields<'_>, model: &mut Architecture) -> Result<(), Refusal> {
     const KEY: &str = "query_pre_attn_scalar";
     let scalar = fields.number(&[KEY], 256.0, [1e-3, 1e6])?;
@@ -288,7 +289,7 @@ fn scores_over(fields: Fields<'_>, model: &mut Architecture) -> Result<(), Refus
     Ok(())
 }
 
-/// Returns a bound of scores or logits. A null in the config means that there is none.
+/// Returns a cap on scores or logits. A null in the config means that there is none.
 fn cap(fields: Fields<'_>, key: &str, default: Option<f64>) -> Result<Option<f64>, Refusal> {
     match fields.find::<f64>(&[key])? {
         None => Ok(default),

@@ -100,7 +100,7 @@ pub(super) fn bert(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Re
     Ok(Plain { mask, types, ..plain }.architecture())
 }
 
-/// Returns RoBERTa: BERT with positions counted from after that of padding, and a readout layer with its own
+/// Returns RoBERTa: BERT whose first position is the row after that of padding, with a readout layer that has its own
 /// activation.
 pub(super) fn roberta(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
     /// Default id of the padding token.
@@ -124,7 +124,7 @@ pub(super) fn roberta_pre_norm(fields: Fields<'_>, sizes: &Sizes) -> Result<Arch
     Ok(Architecture { final_norm: true, ..model })
 }
 
-/// Returns ERNIE: BERT, of which the models that add a task vector are refused.
+/// Returns ERNIE, which is BERT; models that add a vector for the task are refused.
 pub(super) fn ernie(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
     fields.must_be("use_task_id", false, "a vector for the task, added to each word's")?;
     bert(fields, sizes)
@@ -281,7 +281,7 @@ fn neo_layers(fields: Fields<'_>, sizes: &Sizes) -> Result<Vec<bool>, Refusal> {
 /// Row of the first position in OPT's tables.
 const OPT_FIRST: usize = 2;
 
-/// Returns OPT: pre-norm blocks and positions whose first two rows are not used.
+/// Returns OPT: blocks that are pre-norm by default, and positions whose first two rows are not used.
 pub(super) fn opt(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
     /// `ε` of every norm; OPT has no field for it.
     const EPSILON: f64 = 1e-5;

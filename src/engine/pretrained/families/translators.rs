@@ -46,7 +46,7 @@ pub(super) fn t5(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refu
     Ok(Architecture { logit_scale, ..model })
 }
 
-/// Returns mT5: T5 with gates, whose logits are never scaled.
+/// Returns mT5: T5 with gates, and with logits that are never scaled.
 pub(super) fn mt5(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
     t5_with(fields, sizes, "gated-gelu")
 }

@@ -235,7 +235,7 @@ pub(super) struct RotaryKeys {
 pub(super) const TURN: RotaryKeys =
     RotaryKeys { kind: FULL, theta_key: "rope_theta", theta: 1e4, fraction_key: None, fraction: 1.0, is_scaled: true };
 
-/// Keys of current configs.
+/// Key of the object that holds all settings of rotary positions in current configs.
 const PARAMETERS: &str = "rope_parameters";
 const THETA: &str = "rope_theta";
 const SCALING: &str = "rope_scaling";
@@ -281,7 +281,7 @@ impl RotaryKeys {
         if fields.has(paths[0])? {
             return Ok(paths[0]);
         }
-        // The older key replaces the newer one with all of its values.
+        // If the older key has parameters, all of them are read from there, and none from the newer key.
         for path in [OLDER, paths[1]].into_iter().skip(usize::from(!self.is_scaled)) {
             for key in [THETA, TYPE, OLD_TYPE] {
                 if fields.has(&[path[0], key])? {

@@ -19,7 +19,7 @@ pub enum TensorLayout {
     Slice { at: usize, of: usize },
     /// Rows from `begin` on, of a stack (out, in) of `of` rows.
     Rows { begin: usize, of: usize },
-    /// (out, in) with the rows of `of` tensors, interleaved head by head, each `width` rows wide; `at` is the number of
+    /// (out, in) with the rows of `of` tensors, interleaved head by head, `width` rows for each; `at` is the number of
     /// this tensor, from 0.
     Heads { at: usize, of: usize, width: usize },
     /// (out, in) with heads of `width` rows, of which the first `turned` are turned. The two rows of each pair are
@@ -110,8 +110,8 @@ pub(super) struct TensorNames {
     /// Prefixes that a model's own tensors may have, but not those of its head; the first is written.
     pub prefixes: &'static [&'static str],
     rows: &'static [&'static [NamedTensors]],
-    /// Other names of some tensors with the usual ones, from other versions of transformers. One that begins with `*`
-    /// is the end of the names of several.
+    /// Aliases of tensors from other versions of transformers, each with the usual name. An alias that begins with `*`
+    /// stands for all names with this ending.
     pub aliases: &'static [(&'static str, &'static str)],
 }
 

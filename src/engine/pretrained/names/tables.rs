@@ -295,7 +295,7 @@ pub(in crate::pretrained) const LLAMA_IN_PAIRS: TensorNames = {
     TensorNames { prefixes: &["model."], rows: &[DECODER, IN_PAIRS, BEFORE], aliases: &[] }
 };
 
-/// Norms before both branches, and of their outputs.
+/// Names of decoders that norm the inputs and the outputs of both branches.
 pub(in crate::pretrained) const GEMMA2: TensorNames = {
     const NORMS: &[NamedTensors] = &[
         alone(AttentionNormGain, "layers.{}.input_layernorm"),
@@ -426,7 +426,7 @@ pub(in crate::pretrained) const OPT: TensorNames = {
     TensorNames { prefixes: &["model.decoder.", "decoder."], rows: &[BART_LAYERS, ROWS], aliases: &[] }
 };
 
-/// Returns the rows of one kind of block of a model with a source.
+/// Returns the rows, assigned to one kind of block of a model with a source.
 const fn of<const N: usize>(stack: Stack, rows: [NamedTensors; N]) -> [NamedTensors; N] {
     let mut all = rows;
     let mut at = 0;
@@ -437,7 +437,7 @@ const fn of<const N: usize>(stack: Stack, rows: [NamedTensors; N]) -> [NamedTens
     all
 }
 
-/// The parts of T5's layers, in both of its towers. The table of distances is that of the first layer of the tower.
+/// Names of T5, in both of its towers. The table of distances is that of the first layer of the tower.
 pub(in crate::pretrained) const T5: TensorNames = {
     const SOURCE: &[NamedTensors] = &of(
         Stack::Source,
@@ -494,7 +494,7 @@ pub(in crate::pretrained) const T5: TensorNames = {
     TensorNames { prefixes: &[""], rows: &[SOURCE, OWN, CROSS, ENDS], aliases }
 };
 
-/// The layers of BART, of mBART and of Marian.
+/// Names of BART, mBART and Marian.
 pub(in crate::pretrained) const BART: TensorNames = {
     const SOURCE: &[NamedTensors] = &of(
         Stack::Source,

@@ -4,11 +4,11 @@
 //! Words are found and split by Hugging Face's crate `tokenizers`, which defines these files, with all of its models,
 //! normalizers, pre-tokenizers and post-processors (`pipeline`). Reading is implemented here: a file is checked and
 //! bounded (`json`, `read`, `steps`, `pattern`) before its parts are passed to the crate, and older files are converted
-//! to such a file (`older`). So are places in the text: the crate's ranges go back where combining marks change their
-//! order, and cover only the first of several characters that become one; the pieces that a tokenizer adds (`template`)
-//! have no ranges there. SentencePiece's own files, which the crate does not read, are read by `spm` and applied by
-//! `sentencepiece`. Other features of the crate are not used: texts are neither truncated nor padded, and nothing is
-//! random, whatever the file says.
+//! to such a file (`older`). Places in the text are determined here as well: the crate's ranges go back where combining
+//! marks change their order, and cover only the first of several characters that become one; the pieces that a
+//! tokenizer adds (`template`) have no ranges there. SentencePiece's own files, which the crate does not read, are read
+//! by `spm` and applied by `sentencepiece`. Other features of the crate are not used: texts are neither truncated nor
+//! padded, and nothing is random, whatever the file says.
 
 mod cut;
 mod json;

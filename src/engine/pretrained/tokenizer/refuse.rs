@@ -3,8 +3,8 @@
 use crate::pretrained::Refusal;
 use crate::pretrained::refusal::{FETCH_AGAIN, quoted};
 
-/// Length in characters of the longest word that is split into such pieces, whatever the file says. The crate tries
-/// every end of a piece, which takes time in proportion to the cube of the length.
+/// Length in characters of the longest word that is split into WordPiece's pieces, whatever the file says. The crate
+/// tries every end of a piece, which takes time in proportion to the cube of the length.
 pub const WORD_CHARS_MAX: usize = 512;
 
 /// Longest piece of SentencePiece in bytes. At each character the crate copies all pieces that begin there.

@@ -26,8 +26,8 @@ pub struct Spelling {
 enum Letters {
     #[default]
     Themselves,
-    /// Each character stands for a byte. If the whole text is converted before it is split, words begin with the
-    /// character of a space.
+    /// Each character stands for a byte. If `begin_words` is set, the whole text is converted before it is split, and
+    /// words begin with the character of a space.
     Bytes { begin_words: bool },
     /// SentencePiece's spelling: this character stands for a space, with which words begin, and `<0x41>` for a byte.
     Blank(char),

@@ -29,7 +29,8 @@ const GROWTH_BYTES: usize = 1 << 16;
 /// Largest size of SentencePiece's table of characters in bytes; that of XLM-R has 240,000.
 pub const CHARSMAP_BYTES_MAX: usize = 4 << 20;
 
-/// Pattern of the words of models that attune trained and wrote, for other programs; what does not match is dropped.
+/// Pattern of a word in the tokenizers that attune writes for other programs, with models of lessons; text that does
+/// not match is dropped.
 pub const WORDS: &str = r"[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:'+[\p{L}\p{M}\p{N}]+)*";
 
 /// The bounds of all steps on a text: the largest size of their result, and the time at which they must end.
@@ -148,7 +149,7 @@ enum NormaliserStep {
     Replace(BoundedPattern, String),
 }
 
-/// The steps of a normalizer, each with the most bytes that it makes of one.
+/// The steps of a normalizer, each with the largest number of bytes that it makes of one byte.
 #[derive(Clone, Debug, Default)]
 pub struct Normaliser(Vec<(NormaliserStep, usize)>);
 
@@ -260,7 +261,7 @@ impl Normalizer for BoundedNormaliser<'_> {
     }
 }
 
-/// Reads a step of a normalizer. Also returns the largest number of bytes that it can make of one.
+/// Reads a step of a normalizer. Also returns the largest number of bytes that it can make of one byte.
 fn normaliser_step(step: StepJson) -> Read<(NormaliserStep, usize)> {
     use NormalizerWrapper as Step;
     if step.kind == "Precompiled" {
@@ -288,7 +289,7 @@ fn normaliser_step(step: StepJson) -> Read<(NormaliserStep, usize)> {
     Ok((NormaliserStep::OfCrate(read), growth))
 }
 
-/// Reads SentencePiece's table of characters. Also returns the largest number of bytes that it can make of one.
+/// Reads SentencePiece's table of characters. Also returns the largest number of bytes that it can make of one byte.
 fn precompiled(step: &StepJson) -> Read<(Precompiled, usize)> {
     let written = step.text("precompiled_charsmap")?;
     let table = BASE64.decode(written.as_bytes()).ok().filter(|table| table.len() <= CHARSMAP_BYTES_MAX);
@@ -311,7 +312,7 @@ enum Splitter {
     Pattern { pattern: BoundedPattern, behavior: SplitDelimiterBehavior, invert: bool },
 }
 
-/// The steps that split a text into words, each with the most bytes that it makes of one.
+/// The steps that split a text into words, each with the largest number of bytes that it makes of one byte.
 #[derive(Clone, Debug, Default)]
 pub struct Splitters(Vec<(Splitter, usize)>);
 
@@ -391,7 +392,7 @@ impl Splitter {
     }
 }
 
-/// Reads a step that splits a text. Also returns the largest number of bytes that it can make of one.
+/// Reads a step that splits a text. Also returns the largest number of bytes that it can make of one byte.
 fn splitter(step: StepJson) -> Read<(Splitter, usize)> {
     if let Some(pattern) = step.regex()?.filter(|_| step.kind == "Split") {
         let Some(behavior) = step.fields.get("behavior").cloned() else { return missing(&step.place, "behavior") };

@@ -320,7 +320,7 @@ impl EntryReader<'_> {
         Some(held.printed(latex).with_definition(definition))
     }
 
-    /// Builds the entry `d` of a term of a block's output that no head adds, to the token `i`.
+    /// Builds the entry `d` of a term that no head adds, in a block's output at the token `i`.
     fn part_of_sum(&self, block: usize, part: BlockPart, query: usize) -> Option<Expr> {
         let of_part = self.part_of_output(block, part, [query, 0])?;
         if part == BlockPart::Bias && self.norms_after(block) == 0 {

@@ -38,7 +38,7 @@ impl EntryReader<'_> {
         }
     }
 
-    /// Builds the entry `d` of a vector; 0 of the zero vector.
+    /// Builds the entry `d` of the vector at a point; 0 for the zero vector.
     fn entries_of(&self, of: StagePoint, latex: &str) -> Expr {
         match self.vector_of(of) {
             Some(first) => at(first, "_d").printed_along(latex, 'd'),

@@ -157,7 +157,7 @@ impl EntryReader<'_> {
             Coordinate => self.coordinate(owner.point()?, i),
             Cosine => self.cosine(owner.point()?, i),
             Distance => self.distance_between(owner.point()?, i),
-            // Norms are explained by `norm_before`; the others are read by code alone.
+            // Norms are explained by `norm_before`; the others are read only by code cells.
             Normed | Attended | Final | Visible | Temperature => None,
         }
     }

@@ -1,4 +1,4 @@
-//! Rules of the readout: logits and probabilities; and of what is learned.
+//! Rules of the readout, its logits and probabilities, and of learned numbers.
 
 use attune_engine::numerics::activation::Activation;
 use attune_engine::numerics::model::Pooling;

@@ -43,7 +43,8 @@ pub fn texts_json(texts: &Texts, evidence: &Evidence<'_>) -> Value {
     object
 }
 
-/// Returns the measures of a head with their names; those for cross-attention only if the head belongs to one.
+/// Returns the measures of a head with their names; those for cross-attention only if the head is one of
+/// cross-attention.
 pub(super) fn metrics(of: &HeadTexts) -> impl Iterator<Item = (String, Value)> {
     let is_within = of.towers.is_within();
     let is_given = move |measure: &TextMeasure| measure.is_of(true) || !is_within;
@@ -79,7 +80,8 @@ pub(super) fn head_json(head: &HeadTexts, evidence: &Evidence<'_>) -> Map<String
     object
 }
 
-/// Returns the measures of all heads over texts as a table.
+/// Returns the measures of all heads over texts as tables: one for heads within a sentence, and one for
+/// cross-attention.
 pub fn texts_text(texts: &Texts, evidence: &Evidence<'_>) -> String {
     const WORDS_CHARS: usize = 22;
     let mut text = texts.about();

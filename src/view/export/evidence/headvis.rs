@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use super::heads::{head_json, metrics};
 use super::number;
 
-/// The number of keys that are written for each query, and the least weight of one of them.
+/// The largest number of keys that are written for a query, and the least weight of a written key.
 const KEYS_OF_A_ROW: usize = 8;
 const LEAST_WEIGHT: f32 = 0.005;
 
@@ -44,7 +44,7 @@ impl std::fmt::Display for HeadVisFault {
 /// weights.
 ///
 /// # Errors
-/// If the folder is not empty, or a file cannot be written.
+/// If the folder is not empty, a text cannot be run again, or a file cannot be written.
 pub fn write_headvis(
     folder: &Path,
     (name, file): (&str, &str),

@@ -1,4 +1,4 @@
-//! Maps as text and JSON.
+//! Maps of an answer over the tokens and heads of a sentence, as text and JSON.
 
 use std::fmt::Write as _;
 

@@ -1,5 +1,5 @@
-//! Evidence on a model, as text for a terminal and as JSON for programs: maps, the split of a score, which word
-//! mattered, heads over texts.
+//! Evidence about a model, as text for a terminal and as JSON for programs: maps, the split of a score, measures of
+//! which word mattered, and heads over texts.
 //!
 #![doc = include_str!("evidence.md")]
 
@@ -25,7 +25,7 @@ const COLUMNS: usize = 100;
 /// The largest number of characters of a name at the beginning of a row.
 const NAME_CHARS: usize = 14;
 
-/// Returns a number to nine digits; `null` if it is not finite.
+/// Returns a number with nine significant digits; `null` if it is not finite.
 fn number(x: f64) -> Value {
     format!("{x:.8e}").parse::<f64>().ok().and_then(serde_json::Number::from_f64).map_or(Value::Null, Value::Number)
 }

@@ -50,8 +50,8 @@ pub fn score_json(score: &Score) -> Value {
     })
 }
 
-/// Returns the largest pairs as text: first relative to the mean over all keys that the query sees, then as they add up
-/// to the score.
+/// Returns the split of a score as text: its largest pairs, first relative to the mean over all keys that the query
+/// sees, then as they add up to the score; and the parts of the query and of the key.
 pub fn score_text(score: &Score) -> String {
     let Score { tokens, at, split } = score;
     let (query, key) = (token_name(tokens, at.query), token_name(tokens, at.key));

@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use super::{grid_text, number, number_or_null, numbered, numbers, token_name};
 
-/// The measures as a JSON object, in the order of their definition, which the correlations follow too.
+/// The measures as a JSON object. They are in the order of their definition, as are the rows and columns of the
+/// correlations.
 #[derive(Serialize)]
 struct WordsJson<'a> {
     tokens: &'a [String],

@@ -1,6 +1,6 @@
 //! The data of a page that shows one pass whose numbers are given: of a recording, or of a model that does not fit into
-//! a page. The page computes nothing. It has the attention first, then the points on the stage's axes, as far as the
-//! numbers fit.
+//! a page. The page computes nothing. It contains the attention of as many blocks as fit, and then, if there is room
+//! left, the points on the stage's axes.
 
 use std::fmt::Write as _;
 
@@ -171,16 +171,16 @@ fn block_data(model: &ModelSnapshot, block: usize, radius: f32) -> BlockData<'_>
     }
 }
 
-/// Returns what each head of a block adds to each query; `None` without points, and for a recording that lacks the
-/// output projection.
+/// Returns what each head of a block adds to each query; `None` if there are no points, and for a recording that lacks
+/// the output projection.
 fn arrows(model: &ModelSnapshot, block: usize, radius: f32) -> Option<Numbers<'static>> {
     let moves = model.sentence.moves.get(block).filter(|moves| moves.heads() > 0 && has_points(model))?;
     let pairs = (0..moves.heads()).flat_map(|head| (0..moves.queries()).map(move |query| (head, query)));
     Some(Numbers(pairs.flat_map(|(head, query)| moves.head(head, query)).map(|x| x / radius).collect()))
 }
 
-/// Returns the runs of pairs that are hidden in all heads of a block. A recording without small weights shows them only
-/// by its mask.
+/// Returns the runs of pairs that are hidden in all heads of a block. A recording that leaves out small weights tells
+/// only by its mask which pairs are hidden; without a mask, there are no runs.
 fn hidden(model: &ModelSnapshot, block: usize) -> Vec<[usize; 2]> {
     let is_said = |pass: &RecordedPass| {
         let is_partial = pass.place.model.recording.texts[pass.place.text].about.is_partial;

@@ -1,8 +1,9 @@
 //! A live page: the static page of [`web_page`], with scripts that run the model in the reader's browser.
 //!
 //! The page is one file, which needs no server and no network. Without scripts, and in print, it looks like the static
-//! page. Each script of `page/` has one job; the lesson's numbers and words are one JSON text beside them (`Data`). The
-//! page's policy allows only these scripts, by their hash, and forbids every connection.
+//! page. Each script of `page/` has one job; beside the scripts, JSON holds the lesson's words and numbers (`Data`) and
+//! those of its model (`ModelData`). The page's policy allows only these scripts, by their hash, and forbids every
+//! connection.
 
 mod given;
 
@@ -151,7 +152,7 @@ const STILL_RECORDING: &str = "<p class=\"way\">This page contains the recorded 
 const LAB: &str = include_str!("page/lab.html");
 const GIVEN_LAB: &str = include_str!("page/given.html");
 const SLIDES_LAB: &str = include_str!("page/slides.html");
-/// The stage and the time line, which both kinds of page have.
+/// The stage and the time line, which each of the three includes.
 const STAGE: &str = include_str!("page/stage.html");
 /// The words of a live page for the ends of the time line, the way between them, and the points.
 const WORDS: [(&str, &str); 6] = [
@@ -176,9 +177,10 @@ fn with_stage(lab: &str, words: &[(&str, &str)]) -> String {
     lab.replace("{stage}\n", &stage)
 }
 
-/// Writes the page, and returns whether it is live. A lesson whose model or tokenizer does not fit into a page
-/// ([`data`]) gets the static page. The answers to predictions are taken from `answered`, which is the result of
-/// [`revealed`]; without it, the lesson is trained once more for them.
+/// Writes the page, and returns whether it has scripts. If there is no [`data`], the page of a recording or of a model
+/// that was opened by itself shows one pass, as far as its numbers fit; any other page is static. The answers to
+/// predictions are taken from `answered`, which is the result of [`revealed`]; without it, the lesson is trained once
+/// more for them.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -192,7 +194,8 @@ pub fn write(
     write_among(snapshot, answered, pictures, PagesAround::alone(glossary), to)
 }
 
-/// Writes the page as part of a site. See [`write`] for the arguments and the result.
+/// Writes the page with the given links and shared files around it, alone or in a site. See [`write`] for the other
+/// arguments and the result.
 pub(super) fn write_among(
     snapshot: &Snapshot,
     answered: Option<&Snapshot>,
@@ -333,7 +336,8 @@ fn answer<'a>(cell: &'a str, items: Vec<PageItem<'a>>) -> Option<PageAnswer<'a>>
     Some(PageAnswer { cell, right: right?, reasons, said })
 }
 
-/// The largest number of values in a page, of vectors and parameters together: about 16 MB of text.
+/// The largest number of values in a page: of vectors and parameters together, or of a given pass. They take about 16
+/// MB of text.
 pub const NUMBERS_MAX: usize = 3_000_000;
 
 #[derive(Serialize)]
@@ -461,7 +465,7 @@ impl Serialize for Numbers<'_> {
     }
 }
 
-/// The rule that determines the target from a source.
+/// The rule that turns a source into its target.
 #[derive(Serialize)]
 struct RewriterData {
     reversed: bool,
@@ -495,9 +499,9 @@ struct ProjectionData<'a> {
     mean: Numbers<'a>,
     axes: Tensor<'a>,
     names: Vec<String>,
-    /// For each chosen axis, the words at its negative and its positive end; `None` if they are unknown.
+    /// For each axis, the words at its negative and its positive end; `None` for an axis that was not chosen.
     ends: Vec<Option<(String, String)>>,
-    /// Each axis's share of the variance of all words.
+    /// The share of the variance that each axis shows: of all words if they are drawn, and otherwise of the outputs.
     shares: Vec<f32>,
 }
 
@@ -590,7 +594,7 @@ impl<'a> KindData<'a> {
     }
 }
 
-/// Parses a text that an exercise may leave out.
+/// Returns the syntax tree of a text that an exercise may leave out; `None` if the exercise leaves it out.
 fn tree_of(text: &str) -> Option<Value> {
     if text.is_empty() { None } else { Some(tree(text)) }
 }

@@ -14,10 +14,10 @@ use serde_json::json;
 
 use super::template::{Filling, norm_call};
 
-/// A form that some blocks of a model have.
+/// A form that blocks of a model share, which is written as a class for the attention and one for the block.
 pub(super) struct LayerClass {
-    /// The word before the names of the classes, which distinguishes the blocks of a model with a source; `number`
-    /// follows them from the second form on.
+    /// The prefix of the names of the classes, which distinguishes the blocks of a model with a source. From the second
+    /// form with this prefix on, `number` is the suffix.
     kind: &'static str,
     number: String,
     pub form: BlockConfig,
@@ -55,7 +55,7 @@ impl LayerClass {
     }
 }
 
-/// Returns the Python code that creates some blocks of a model, counted over all blocks.
+/// Returns the Python code that creates a range of a model's blocks, which are numbered with those of the source first.
 pub(super) fn calls(architecture: &Architecture, classes: &[LayerClass], blocks: std::ops::Range<usize>) -> String {
     let mut calls = String::new();
     for (number, block) in architecture.numbered_blocks().filter(|(number, _)| blocks.contains(number)) {
@@ -81,7 +81,8 @@ fn kind(architecture: &Architecture, number: usize, block: &BlockConfig) -> &'st
     }
 }
 
-/// Returns the form of a block, in which it does not matter which block owns the table of distances.
+/// Returns the form of a block without the number of the block that owns its table of distances, so that all blocks
+/// with a shared table have the same form.
 fn form(block: &BlockConfig) -> BlockConfig {
     let mut form = block.clone();
     form.attention.distances = form.attention.distances.map(|distances| DistanceForm { table: None, ..distances });

@@ -32,7 +32,7 @@ use super::page::Pictures;
 use super::trace::matrices;
 
 /// The largest difference between a number of PyTorch and that of attune, relative to the largest number of the tensor,
-/// or to 1. Both compute in single precision, but add in different orders.
+/// or to 1 if that number is smaller. Both compute in single precision, but add in different orders.
 const TOLERANCE: &str = "5e-5";
 /// The largest number of values in a notebook, weights and results together; in Base64 they take 43 MB.
 pub const NUMBERS_MAX: usize = 8_000_000;

@@ -1,4 +1,4 @@
-//! The sentence that the notebook runs, and the answers that it must get.
+//! The sentence that the notebook runs, and the answers that the model in it must give.
 
 use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot, StaticSpace, Token};
 use attune_engine::numerics::model::Architecture;

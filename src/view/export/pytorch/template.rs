@@ -1,4 +1,4 @@
-//! Python with lines that only some models need, and gaps for numbers and names.
+//! Templates of Python code, with lines that only some models need, and gaps for numbers and names.
 //!
 //! A line that ends in `#? a !b` is written for a model that has the fact `a` and lacks the fact `b`. A gap is
 //! `{name}`, or `{norm X gamma beta}` for a norm with these tensors; braces around anything else are Python's own.

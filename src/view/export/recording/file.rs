@@ -39,7 +39,7 @@ type Tensor = (Vec<usize>, Vec<f32>);
 struct Writer<'a> {
     model: &'a ModelSnapshot,
     tensors: BTreeMap<String, Tensor>,
-    /// The learner's changes by layer that the tensors do not show.
+    /// The learner's changes that the tensors do not show, by layer.
     changed: Vec<String>,
 }
 
@@ -132,7 +132,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes the vectors before the first layer and after each, the last before the final norm.
+    /// Adds the vectors before the first layer and after each layer, without the final norm.
     fn states(&mut self, places: &[Place]) {
         let model = self.model;
         let activations = &model.sentence.activations;
@@ -189,7 +189,7 @@ fn matrix(matrix: &Matrix<f32>) -> Tensor {
     (vec![matrix.rows(), matrix.cols()], matrix.flat().to_vec())
 }
 
-/// Returns matrices of the same shape as one tensor, with their number as the first dimension.
+/// Stacks matrices of the same shape into one tensor, whose first dimension is their number.
 fn stacked<'m>(matrices: impl Iterator<Item = &'m Matrix<f32>>) -> Tensor {
     let (mut shape, mut numbers) = (vec![0, 0, 0], Vec::new());
     for matrix in matrices {
@@ -212,8 +212,8 @@ fn special(tokens: &[Token]) -> Vec<usize> {
     (0..tokens.len()).filter(|at| tokens[*at].is_added()).collect()
 }
 
-/// Returns the word of which each token is a piece, if it is one of the text; `None` for a model that reads whole
-/// words.
+/// Returns, for each token, the index of the word of the text to which it belongs, if there is one; `None` for a model
+/// that reads whole words.
 fn words(tokens: &[Token]) -> Option<Vec<Option<usize>>> {
     let pieces = tokens.iter().map(|token| token.piece.as_ref());
     pieces.map(|piece| piece.map(|piece| piece.word)).collect()

@@ -170,8 +170,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Returns the hidden states before and after an attention's layer; `None` where the layer's other attention comes
-    /// between.
+    /// Returns the hidden states before and after an attention's layer; `None` for one that was not recorded, or if the
+    /// layer's other attention comes between.
     fn around(&self, attention: &Attention) -> [Option<(&usize, &FileTensor)>; 2] {
         let states = self.states(attention.side);
         let has = |side: Side| self.text.attentions.iter().any(|one| (one.side, one.layer) == (side, attention.layer));
@@ -185,8 +185,8 @@ impl Writer<'_> {
         if side == Side::Encoder { &self.text.source_states } else { &self.text.states }
     }
 
-    /// Returns the name of the state after a layer. If the model's final norm was applied to the last state, it is
-    /// called `output`; that of an encoder then has no name, which is `None`.
+    /// Returns the name of the state after a layer. The last state is called `output` if the model's final norm was
+    /// applied to it; in that case, the last state of an encoder has no name, and the result is `None`.
     fn name_of_output(&self, side: Side, layer: usize, block: usize) -> Option<String> {
         let about = &self.text.about;
         let is_last = self.states(side).keys().next_back() == Some(&layer);

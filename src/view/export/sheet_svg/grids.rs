@@ -10,13 +10,13 @@ use crate::sheet::grid::{SPREAD, short};
 use crate::sheet::{Grid, Grids, Scale, Tile, Tiles};
 use crate::view_model::output::full;
 
-/// The largest number of map cells in a picture; no program opens a file with more.
+/// The largest number of map cells in a picture, because programs cannot open much larger files.
 const CELLS_MAX: usize = 400_000;
 /// The largest number of rows, and of columns, of a map that are drawn.
 const SIDE_MAX: usize = 256;
 /// The number of hues for heads in the palette.
 const HUES: usize = 6;
-/// The sides of a cell, each after the largest number of columns for which it is used.
+/// The sides of a cell, each with the largest number of columns for which it is used before it.
 const SIDES: [(usize, f32); 4] = [(14, 28.0), (24, 20.0), (64, 10.0), (SIDE_MAX, 4.0)];
 /// The least side of a cell in which its number is written.
 const NUMBERED: f32 = 28.0;
@@ -46,7 +46,7 @@ impl Cells {
     }
 }
 
-/// The numbers of rows and columns of a grid that are drawn, and the measures of the drawing.
+/// The numbers of rows and columns of a grid that are drawn, and the sizes of the parts of the drawing.
 struct GridPlan {
     rows: usize,
     cols: usize,
@@ -148,7 +148,8 @@ impl Drawing {
         self.body.push_str("</g></g>");
     }
 
-    /// Writes the names of rows and columns; if the cells are so small that names would overlap, only every few names.
+    /// Writes the names of rows and columns, or only every second or third one if the cells are so small that the names
+    /// would overlap.
     fn names(&mut self, grid: &Grid, plan: &GridPlan) {
         let every = (FONT_SIZE / plan.cell).ceil().max(1.0) as usize;
         let ink = colour("ink-soft");
@@ -351,7 +352,7 @@ fn hex([red, green, blue]: [u8; 3]) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-/// Returns the ink that can be read on a colour.
+/// Returns the colour of letters that can be read on a background of this colour.
 fn ink_on([red, green, blue]: [u8; 3]) -> &'static str {
     /// The lightness below which white letters have the greater contrast.
     const DARK: f32 = 150.0;

@@ -44,7 +44,7 @@ pub struct Site {
 /// The page of a lesson, and the parts that the front page shows.
 struct LessonPage {
     html: String,
-    /// The size of the page and of its pictures, in bytes.
+    /// The size of the page and of the shared files that were added with it, in bytes.
     bytes: usize,
     sketch: Option<Sketch>,
     /// The texts for the search, each with the id of its section.
@@ -117,7 +117,7 @@ impl Site {
     /// Adds the page of the next lesson, with answers and pictures as in [`live_page::write`].
     ///
     /// # Errors
-    /// If the pages are too large together.
+    /// If the page cannot be written, or the pages are too large together.
     ///
     /// # Panics
     /// If every lesson already has its page.
@@ -187,7 +187,7 @@ impl Site {
 const SEARCH: &str = include_str!("search.js");
 const STYLE: &str = include_str!("style.css");
 
-/// Returns the front page: a card with its opening picture for each lesson, the glossary, and a search of titles, texts
+/// Returns the front page: a card for each lesson with its opening picture, the glossary, and a search of titles, texts
 /// and terms.
 fn front_page(site: &Site) -> String {
     let parts = Parts(Some(&site.files));
@@ -227,8 +227,8 @@ fn front_page(site: &Site) -> String {
     text
 }
 
-/// Returns the picture at the top of the front page, which links to its lesson: a sentence in which a word has two
-/// meanings, and how they separate. Empty if no lesson has such a picture.
+/// Returns the top of the front page, which links to its lesson: a sentence in which a word has two meanings, and the
+/// picture in which they separate. Empty if no lesson has such a picture.
 fn hero(site: &Site) -> String {
     let mut lessons = site.headings.iter().zip(&site.pages);
     let split =

@@ -17,7 +17,7 @@ const HEAD: f32 = 9.0;
 const TIP: f32 = 3.0;
 /// The average width of a letter, as a share of the font size. It is used to find free places for names.
 const LETTER: f32 = 0.56;
-/// The same of a capital letter in the name of a group, with the space after it.
+/// The average width of a capital letter in the name of a group and of the space after it, as a share of the font size.
 const CAPITAL: f32 = 0.78;
 
 /// Half the width and half the height of a picture, in its own units, and the size of its names.

@@ -10,7 +10,8 @@ use crate::export::escaped;
 
 /// The largest length of a formula, in bytes; longer ones are shown as source.
 const FORMULA_BYTES_MAX: usize = 2048;
-/// The stack size for the deepest nesting that fits into `FORMULA_BYTES_MAX`. Only the pages in use take memory.
+/// The stack size for the deepest nesting that fits into `FORMULA_BYTES_MAX`. Memory is taken only for the part of the
+/// stack that is used.
 const STACK_BYTES: usize = 128 << 20;
 
 /// Converts a formula to MathML, or shows its source if it cannot be converted or if the converter's output does not
@@ -190,7 +191,7 @@ mod tests {
         }
     }
 
-    /// The commands that take a text or a name, each with markup that it must not become.
+    /// Checks that no command that takes a text or a name lets markup through.
     #[test]
     fn a_formula_is_no_markup() {
         let commands = [

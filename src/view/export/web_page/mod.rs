@@ -66,7 +66,7 @@ impl<'a> PagesAround<'a> {
     }
 }
 
-/// Parts of a page in addition to the notebook; a static page has none.
+/// The parts of a page in addition to the notebook; a page written by [`write`] has none.
 #[derive(Default)]
 pub(super) struct Additions<'a> {
     pub script: Option<&'a str>,
@@ -103,7 +103,7 @@ pub fn write(snapshot: &Snapshot, pictures: &Pictures, glossary: Option<&Glossar
     write_with(snapshot, pictures, PagesAround::alone(glossary), &Additions::default(), to)
 }
 
-/// Writes the notebook with the additional parts of a live page.
+/// Writes the notebook with additional parts, such as those of a live page.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -182,7 +182,7 @@ pub(super) fn head(title: &str, parts: Parts<'_>, script: Option<&str>, styles: 
     )
 }
 
-/// Returns the opening tag for the section of a cell or of a slide.
+/// Returns the opening tag for the section of a cell or of a slide, with the slide's title as a heading.
 fn section(cell: &PageCell<'_>) -> String {
     let (kind, id) = (cell.kind, escaped(&section_id(cell.id)));
     let Some(slide) = &cell.slide else { return format!("<section class=\"cell of-{kind}\" id=\"{id}\">") };
@@ -412,7 +412,7 @@ struct Markup<'a, 't, 'e> {
     terms: &'a mut Terms<'t>,
     outline: Option<&'a mut Vec<OutlineLine>>,
     events: Vec<Event<'e>>,
-    /// The text of the paragraph so far. A term may continue on the next line.
+    /// The text since the last other event, with its line breaks, because a term may continue on the next line.
     words: String,
     /// The language and the text of the current code block.
     code: Option<(CowStr<'e>, String)>,

@@ -6,13 +6,13 @@ use attune_ui::widgets::heat::{reach, width_of};
 use attune_view::sheet::Grid;
 use egui::{Ui, Vec2};
 
-/// The least height of a row, in points: the first if all maps are visible at once with it, or else the second. Both
-/// have room for the row's name.
+/// The least height of a row, in points, if all maps can then be visible at once.
 const ROW_LEAST: f32 = 13.0;
+/// The least height of a row otherwise; rows of this height have room for names of the full size.
 pub const ROW_MIN: f32 = 16.0;
-/// The column width below which the names are upright, because slanted ones would cover each other, and the font size
-/// of upright names, in points.
+/// The column width, in points, below which the names are upright, because slanted ones would cover each other.
 const UPRIGHT_BELOW: f32 = 19.0;
+/// The font size of upright names and of the names of low rows, in points.
 pub const UPRIGHT_FONT: f32 = 11.5;
 /// The height of the title above a map, in points.
 const TITLE: f32 = 25.0;

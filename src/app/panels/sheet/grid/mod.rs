@@ -167,8 +167,8 @@ fn paint_pointed(ui: &Ui, map: &HeadMap, heat: &Heat, hover: &Hover, palette: &P
     }
 }
 
-/// Handles the keyboard while it is on the map: arrows go from cell to cell, and plus and minus change the size of the
-/// cells. Returns the cell that has the keyboard.
+/// Handles the keys of a map that has the keyboard focus: arrows go from cell to cell, and plus and minus change the
+/// size of the cells. Returns the cell that has the focus.
 fn lead(ui: &Ui, grid: &Grid, heat: &Heat, response: &Response, zoom: &mut usize) -> Option<(usize, usize)> {
     let id = response.id.with("cursor");
     let before = ui.data(|data| data.get_temp(id)).unwrap_or((0_usize, 0_usize));

@@ -1,9 +1,9 @@
 //! LaTeX formulas: laid out as glyphs, bars and outlines in em, and drawn with glyphs from egui's atlas, bars aligned
 //! to pixels, and anti-aliased outlines.
 //!
-//! RaTeX (pure Rust, MIT) parses and lays out by KaTeX's rules and metrics, offline and without JavaScript. Its own
-//! renderers would add a second rasteriser. Here, its display list is drawn with egui's text instead, so that formulas
-//! are as sharp as the text around them.
+//! RaTeX (pure Rust, MIT) parses a formula and lays it out by KaTeX's rules and metrics, offline and without
+//! JavaScript. Its own renderers would add a second rasteriser for text. Instead, its display list is drawn with egui's
+//! text, so that formulas are as sharp as the text around them.
 
 use ab_glyph_rasterizer::{Point, Rasterizer, point};
 use attune_engine::panics::quietly;
@@ -20,14 +20,15 @@ use crate::theme::{Palette, Role, fonts, size};
 
 /// The largest length of a formula, in bytes.
 pub const SOURCE_BYTES_MAX: usize = 2000;
-/// The largest width, in em. RaTeX bounds nesting and expansion (32 levels, 1000 expansions).
+/// The largest width, in em. Nesting and expansion need no limit here, because RaTeX has its own (32 levels, 1000
+/// expansions).
 const WIDTH_MAX: f32 = 200.0;
 /// The largest height, in em.
 const HEIGHT_MAX: f32 = 60.0;
 /// The largest number of glyphs, bars and outlines.
 const MARKS_MAX: usize = 2000;
-/// Commands that are refused: definitions make a short source long, and chemistry loads large tables. No lesson needs
-/// them.
+/// Commands that are refused: with definitions, a short source could expand to a long one, and chemistry loads large
+/// tables. No lesson needs them.
 const REFUSED: &[&str] = &[
     "\\def",
     "\\gdef",
@@ -159,7 +160,7 @@ fn placed(list: &DisplayList) -> Result<Formula, String> {
 }
 
 /// Assigns the letters of queries, keys and values their roles, in formulas that have two of these roles: elsewhere,
-/// `v` can be any vector and `k` any number. Subscripts, such as the `k` of `d_k`, have no role.
+/// `v` can be any vector and `k` any number. Lower-case subscripts, such as the `k` of `d_k`, have no role.
 fn give_roles(marks: &mut [FormulaMark]) {
     const BELOW: f32 = 0.9;
     let role_of = |mark: &FormulaMark| match &mark.shape {
@@ -210,8 +211,8 @@ fn segment(command: &PathCommand) -> Segment {
 }
 
 impl MarkShape {
-    /// Returns whether the mark is near the formula, within the largest width and height. Kerns and lowered parts may
-    /// leave the formula's box slightly.
+    /// Returns whether the mark is near the formula. It may be as far away as the largest width and height, and not
+    /// only within the formula's box, which kerns and lowered parts may leave slightly.
     fn within_bounds(&self) -> bool {
         let near = |p: Pos2| p.x.abs() <= WIDTH_MAX && p.y.abs() <= HEIGHT_MAX;
         match self {
@@ -223,7 +224,8 @@ impl MarkShape {
 }
 
 impl Segment {
-    /// Returns the end point and the control points; the segment is within their convex hull.
+    /// Returns the end point and the control points. The segment lies within the convex hull of these and of the point
+    /// at which it starts, which is the end of the segment before it.
     pub fn points(&self) -> impl Iterator<Item = Pos2> {
         let points = match *self {
             Segment::Move(a) | Segment::Line(a) => [Some(a), None, None],
@@ -319,7 +321,7 @@ fn bar_ui(ui: &Ui, rect: Rect, offset: Vec2, dashed: bool, color: Color32) {
     }
 }
 
-/// Draws an outline that is a line, such as a cancelled term or a circled integral.
+/// Draws an unfilled outline as lines, such as the stroke through a cancelled term or the circle of a contour integral.
 fn stroke_ui(ui: &Ui, path: &[Segment], place: impl Fn(Pos2) -> Pos2, color: Color32) {
     let stroke = Stroke::new(size::HAIRLINE, color);
     let mut line: Vec<Pos2> = Vec::new();

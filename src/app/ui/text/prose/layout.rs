@@ -98,7 +98,8 @@ impl TextColumn<'_, '_> {
         size.y
     }
 
-    /// Adds `text` for screen readers, about the items placed since `set`. A single item with the same text needs none.
+    /// Adds `text` for screen readers as the description of the items placed since `set`. A single text item that reads
+    /// the same needs no description.
     pub(super) fn speak(&mut self, place: Rect, text: String, set: usize) {
         let itself = match &self.placed[set..] {
             [TextItem { what: ItemKind::Text { text: shown, .. }, .. }] => *shown == text,
@@ -136,7 +137,7 @@ impl TextColumn<'_, '_> {
         content.y
     }
 
-    /// Places content that is wider than the column, which scrolls. Returns its height.
+    /// Places content that is wider than the column in an area that scrolls. Returns the height of the area.
     pub(super) fn scroll(&mut self, at: Pos2, width: f32, content: Vec2, inner: Vec<TextItem>) -> f32 {
         let size = vec2(width, content.y + prose::SCROLL_BAR);
         self.placed.push(TextItem { at, what: ItemKind::Scroll { size, content, inner } });

@@ -66,8 +66,8 @@ pub struct Prose {
 }
 
 impl Prose {
-    /// Sets the glossary whose terms are marked in texts from now on. `card` draws one of its entries, which is prose
-    /// again.
+    /// Sets the glossary whose terms are marked in texts from now on. `card` is the function that draws one of its
+    /// entries.
     pub fn set_glossary(&mut self, glossary: Option<Arc<GlossaryModel>>, card: TermCard) {
         self.glossary = glossary;
         self.term_card = Some(card);
@@ -184,7 +184,7 @@ fn forget_older_half(pages: &mut HashMap<u64, ProsePage>) {
     pages.retain(|_, page| page.used > middle);
 }
 
-/// Shows a LaTeX equation, set as in the text.
+/// Shows one or more LaTeX equations, which `AND` separates in `latex`, typeset as in the text.
 pub fn equation_ui(ui: &mut Ui, latex: &str) {
     let equations: Vec<String> = latex.split(AND).map(|equation| format!("${equation}$")).collect();
     words_ui(ui, &equations.join(", ").into());

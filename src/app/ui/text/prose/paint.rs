@@ -31,7 +31,8 @@ pub type TermCard = fn(&mut Ui, &GlossaryModel, usize);
 pub struct LessonAround<'a> {
     /// The values of the text's expressions.
     pub live: Option<&'a LiveCellModel>,
-    /// The words of the sentence on the stage. In italics, they are highlighted by hovering, here and on the stage.
+    /// The words of the sentence on the stage. Where a text names one in italics, hovering the name highlights the
+    /// word, here and on the stage.
     pub words: &'a [String],
     pub hover: Option<&'a mut Hover>,
     /// The trail that opens the provenance of a number.
@@ -136,7 +137,7 @@ fn text_ui(
     }
     LabelSelectionState::label_text_selection(ui, &response, corner, galley, color, underline);
     if sense.is_focusable() {
-        // egui's text selection has already given the link the role of a label.
+        // egui's text selection has given the link the role of a label, so its own role is set again.
         ui.ctx().accesskit_node_builder(response.id, |node| node.set_role(egui::accesskit::Role::Link));
     }
 }
@@ -244,8 +245,8 @@ fn note_ui(
     }
 }
 
-/// Handles a link within the lesson: the thing that it names is highlighted while the pointer is over the link, and a
-/// click follows it.
+/// Handles a link within the lesson: a click follows it and, if the link names a word, the word is highlighted while
+/// the pointer is over the link.
 fn act_ui(ui: &Ui, link: &TextLink, rect: Rect, response: &Response, context: &mut PaintContext) {
     if let TextLink::Word(name) = link {
         word_ui(ui, name, rect, response, &mut context.around);
@@ -289,8 +290,8 @@ fn live_ui(ui: &Ui, word: &LiveWord, rect: Rect, response: Response, context: &m
     response.on_hover_cursor(CursorIcon::PointingHand)
 }
 
-/// Shows a card about a hovered or focused word: beside the column, where it covers no text, or else below the word's
-/// line.
+/// Shows a card about a hovered or focused word: beside the column, where it covers no text, or else below or above the
+/// word's line.
 fn card_ui(ui: &Ui, response: &Response, content: impl FnOnce(&mut Ui)) {
     const PLACES: [RectAlign; 4] =
         [RectAlign::RIGHT_START, RectAlign::LEFT_START, RectAlign::BOTTOM_START, RectAlign::TOP_START];
@@ -366,7 +367,7 @@ fn quiet_line(rect: Rect, color: Color32) -> Vec<Shape> {
     Shape::dashed_line(&ends, Stroke::new(size::HAIRLINE, color), DASH, DASH)
 }
 
-/// Draws a picture once it is decoded.
+/// Draws a picture, or a plain area of the same size until it is decoded.
 pub fn image_ui(ui: &mut Ui, i: usize, path: &str, alt: &str, rect: Rect, images: &mut Images) {
     let response = ui.interact(rect, ui.id().with(i), Sense::hover());
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Image, true, alt));

@@ -7,7 +7,7 @@ use attune_view::view_model::glossary::GlossaryModel;
 
 use super::document::{ProseDocument, Style, TermInText, TextBlock, TextRun};
 
-/// Marks every term in a document, except in headings, code and links.
+/// Marks every term in a document, except in headings, code, links, displayed formulas and the names of controls.
 pub fn mark(document: &mut ProseDocument, glossary: &GlossaryModel) {
     /// Headings below this level do not begin a section.
     const SECTION: usize = 2;

@@ -83,7 +83,7 @@ pub struct NormalizerSpec {
     pub escape_whitespaces: Option<bool>,
 }
 
-/// A form of the file in which the pieces are only counted, because they take no memory.
+/// A form of the file whose pieces have no fields and so take no memory, in which they are counted first.
 mod counted {
     use prost::Message;
 
@@ -124,7 +124,7 @@ fn decoded<T: Message + Default>(bytes: &[u8]) -> Read<T> {
     })
 }
 
-/// Refuses other algorithms than Unigram, and options that change the pieces of a text.
+/// Refuses algorithms other than Unigram, and options that change the pieces of a text.
 fn check_trainer(trainer: &TrainerSpec) -> Read<()> {
     let found = match trainer.model_type() {
         ModelType::Bpe => "the model type BPE",
@@ -191,7 +191,7 @@ impl PieceProto {
 }
 
 impl ModelProto {
-    /// Returns the settings of the normaliser, which every file has that [`read`] accepts.
+    /// Returns the settings of the normaliser; every file that [`read`] accepts has them.
     pub fn normaliser(&self) -> NormalizerSpec {
         self.normalizer_spec.clone().unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! SentencePiece, as Marian and T5 have it in files of its own.
+//! SentencePiece's tokenizers, read from its own files, as Marian and T5 have them.
 //!
 //! Special tokens are cut out of a text first. Each stretch between them is normalized and cut by itself; the pieces
 //! have the ids of a vocabulary that both sides of a translator share.

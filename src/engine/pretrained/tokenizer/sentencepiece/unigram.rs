@@ -60,7 +60,7 @@ impl Unigram {
         cut.into_iter().map(|(piece, _)| piece).rev().collect()
     }
 
-    /// Returns the best way to each byte of a text.
+    /// Returns the best way to cut a text up to each byte.
     fn best_ways(&self, text: &str) -> Vec<Best> {
         let mut best = vec![Best::default(); text.len() + 1];
         for (start, letter) in text.char_indices() {

@@ -65,9 +65,14 @@ pub fn show(snapshot: Arc<Snapshot>, models: &mut LatestModels, stage: &mut Stag
     if let (Some(old), Some(new)) = (before.as_deref().and_then(words), words(&snapshot))
         && old != new
     {
-        // The chosen word stays chosen in another sentence, if it is there.
+        // The chosen word stays chosen in another sentence, if it is there. Of a real model, the head stays too, because
+        // the sentence is then changed to see what the same head does.
         view.selection.follow(&old, &new);
-        stage.forget_followed();
+        if !snapshot.lesson.is_of_folder()
+            || before.as_ref().is_some_and(|before| before.lesson.id != snapshot.lesson.id)
+        {
+            stage.forget_followed();
+        }
     }
     models.show(snapshot.clone());
     let tokens = stage.take_points(models);

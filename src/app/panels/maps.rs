@@ -30,22 +30,50 @@ pub(crate) fn maps_ui(ui: &mut Ui, model: &WhatIfModel, asked: &mut FocusRequest
                 code_button(ui, "this map", || code.to_owned());
             }
         });
-        let scroll = ScrollArea::horizontal().id_salt(&grid.title);
-        let clicked = scroll.show(ui, |ui| grid_ui(ui, &grid)).inner;
-        command = clicked.and_then(|(layer, place)| model.map_command(kind, layer, place)).or(command);
         let of_two = model.map.as_ref().is_some_and(|map| map.second.is_some());
+        let largest = largest(&grid).map(|(row, col)| said(kind, of_two, &grid, row, col));
+        if let Some(largest) = largest {
+            ui.add(Label::new(RichText::new(format!("Largest: {largest}")).size(size::SMALL)).wrap());
+        }
+        let scroll = ScrollArea::horizontal().id_salt(&grid.title);
+        let clicked = scroll.show(ui, |ui| grid_ui(ui, &grid, |row, col| said(kind, of_two, &grid, row, col))).inner;
+        command = clicked.and_then(|(layer, place)| model.map_command(kind, layer, place)).or(command);
         ui.weak(RichText::new(about(kind, of_two)).size(size::SMALL));
     }
     command
+}
+
+/// Returns the row and the column of the cell with the largest magnitude; `None` if no cell has a number yet.
+fn largest(grid: &Grid) -> Option<(usize, usize)> {
+    let cells = (0..grid.rows.len()).flat_map(|row| (0..grid.cols.len()).map(move |col| (row, col)));
+    let numbers = cells.filter_map(|(row, col)| Some((grid.value(row, col)?.abs(), (row, col))));
+    numbers.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, at)| at)
+}
+
+/// Returns a cell of a map in words, such as `layer 1, head 3: 0.92 of the way to the second sentence's answer`.
+fn said(kind: MapKind, of_two: bool, grid: &Grid, row: usize, col: usize) -> String {
+    let (layer, name) = (&grid.rows[row], &grid.cols[col]);
+    let place = match kind {
+        MapKind::Words => format!("“{name}” {layer}"),
+        MapKind::Heads | MapKind::Paths => format!("{layer}, head {name}"),
+    };
+    match grid.value(row, col) {
+        Some(value) if of_two => format!("{place}: {value:.2} of the way to the answer of the second sentence"),
+        Some(value) => format!("{place}: {value:.2}"),
+        None => format!("{place}: not computed"),
+    }
 }
 
 /// Returns a short text about the cells of a map: their meaning, or the effect of a click, or both.
 fn about(kind: MapKind, of_two: bool) -> &'static str {
     match kind {
         MapKind::Words => {
-            "0 is the answer of the sentence, 1 that of the second. Click a cell to patch that vector in."
+            "0: the answer is as in the sentence; 1: as in the second. Click a cell to patch that vector in."
         }
-        MapKind::Heads if of_two => "Click a cell to see which heads before it act through it.",
+        MapKind::Heads if of_two => {
+            "A share says what the head carries from the second sentence, not whether the answer needs the head. Click a \
+             cell to see which heads before it act through it."
+        }
         MapKind::Heads => "What a head that is off adds to the difference. Click a cell to switch the head off.",
         MapKind::Paths => "How far each earlier head of the second sentence brings its answer on this way alone.",
     }
@@ -68,8 +96,8 @@ fn button_ui(ui: &mut Ui, map: Option<&SentenceMap>, asked: &mut FocusRequest) -
     (response.clicked() || is_asked).then_some(command)
 }
 
-/// Shows a map, and returns the cell that was clicked, or chosen with Space.
-fn grid_ui(ui: &mut Ui, grid: &Grid) -> Option<(usize, usize)> {
+/// Shows a map, and returns the cell that was clicked, or chosen with Space. `said` gives a cell in words.
+fn grid_ui(ui: &mut Ui, grid: &Grid, said: impl Fn(usize, usize) -> String) -> Option<(usize, usize)> {
     const WIDTH: (f32, f32) = (13.0, 26.0);
     /// Least height of a cell, with room for the name of its row.
     const HEIGHT: f32 = 16.0;
@@ -89,7 +117,7 @@ fn grid_ui(ui: &mut Ui, grid: &Grid) -> Option<(usize, usize)> {
     paint(ui, grid, &heat);
     let pointed = response.hover_pos().and_then(|pointer| heat.at(pointer));
     let [cursor, chosen] = led(ui, &heat, &response);
-    let told = pointed.or(cursor).map(|(row, col)| grid.say(row, col));
+    let told = pointed.or(cursor).map(|(row, col)| said(row, col));
     response.widget_info(|| {
         let mut info = WidgetInfo::labeled(WidgetType::Other, true, grid.name());
         info.current_text_value.clone_from(&told);

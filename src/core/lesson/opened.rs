@@ -216,6 +216,11 @@ const OF_SHIPPED_TRANSLATOR: [&str; 10] = [
     "the nurse calls the sleepy fox but these rabbits do not follow the farmer behind the house now",
 ];
 
+/// A note on the language into which the shipped translator translates.
+const ABOUT_SHIPPED_TRANSLATOR: &str = "\n\nIt translates a small English into a language that was made up for the course: *la \
+    pipista famina lo elevato rompo ne vide* is “the hungry bat does not see the broken crane”. In this language the verb comes \
+    last, an adjective follows its noun, and *ne* stands for *does not*. It knows few English words, and reads any other as `[UNK]`.";
+
 /// Sentences for the encoders that come with the course, which know few words. The first has a word in both of its
 /// senses; the others ask for the noun that *it* refers to, for agreement across a second noun, and for the opposite.
 const OF_SHIPPED_ENCODER: [&str; 4] = [
@@ -288,11 +293,13 @@ fn notes(model: &ModelFolder, has_sentence: bool) -> Cell {
         None => "Type a sentence above the stage, and every word moves".to_owned(),
         Some(why) => format!("Note that {}. Every token moves", plain(&why)),
     };
+    let is_translator = model.reads_source() && of_a_shipped_model(model).is_some();
     let markdown = format!(
-        "# {}\n\n{}.\n\n{first} from its static vector, its row of the embedding table, through all layers. Add a \
+        "# {}\n\n{}.{}\n\n{first} from its static vector, its row of the embedding table, through all layers. Add a \
          code cell below to read or change any tensor.",
         plain(&model.name),
         model.about(),
+        if is_translator { ABOUT_SHIPPED_TRANSLATOR } else { "" },
     );
     Cell { id: ABOUT.to_owned(), kind: CellKind::Text { markdown: markdown.into() }, opens: Vec::new() }
 }

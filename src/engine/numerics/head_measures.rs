@@ -65,22 +65,22 @@ measures! {
     First = "first token", "The share of the head's weights on the first token",
         "Σᵢ α[i, 0] / Σ α", "Clark et al. 2019";
     Added = "special tokens", "The share of the head's weights on special tokens, such as [CLS] and [SEP]",
-        "Σᵢ Σⱼ added α[i, j] / Σ α", "Clark et al. 2019";
+        "Σ α[i, j] with j added, / Σ α", "Clark et al. 2019";
     Duplicate = "duplicate token", "The share of the head's weights on an earlier copy of the same token",
-        "Σ α[i, j] with j < i, tⱼ = tᵢ, / Σ α", "TransformerLens, head_detector";
+        "Σ α[i, j] with j < i, t[j] = t[i], / Σ α", "TransformerLens, head_detector";
     Induction = "induction", "The share of the head's weights on the token that followed an earlier copy of the current token",
-        "Σ α[i, j] with j ≤ i, tⱼ₋₁ = tᵢ, / Σ α", "TransformerLens, head_detector";
+        "Σ α[i, j] with j ≤ i, t[j−1] = t[i], / Σ α", "TransformerLens, head_detector";
     Entropy = "entropy", "How spread out the head's weights are: 0 if each token looks at only one token, ln T if each token \
         looks at all T tokens equally",
-        "−1/T Σᵢ Σⱼ α ln α", "Clark et al. 2019";
+        "−1/T Σ α ln α", "Clark et al. 2019";
     Distance = "mean distance", "How many tokens away the head looks, on average",
         "Σ α[i, j] |i − j| / Σ α", "Vig & Belinkov 2019";
     Aligned = "aligned word", "The share of a cross-attention head's weights on the aligned source word: by the lesson's rule, \
         or else the one that the heads of all cross-attention together weigh most",
-        "Σᵢ α[i, aᵢ] / Σ α, aᵢ = argmaxⱼ Σₕ αₕ[i, j]", "Garg et al. 2019, of the mean over heads";
+        "Σᵢ α[i, a] / Σ α, a the j with the largest Σₕ αₕ[i, j]", "Garg et al. 2019, of the mean over heads";
     Monotony = "monotony", "The share of steps from one target token to the next at which the source token with the largest \
         weight does not move back",
-        "mean over i > 0 of [argmaxⱼ α[i, j] ≥ argmaxⱼ α[i−1, j]]", "counted in the map";
+        "mean over i > 0 of [b(i) ≥ b(i−1)], b(i) the j with the largest α[i, j]", "counted in the map";
 }
 
 impl HeadMeasure {

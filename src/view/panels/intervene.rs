@@ -43,26 +43,34 @@ pub fn maps(model: &WhatIfModel) -> Vec<(MapKind, Grid)> {
     let heads: Arc<[String]> = (1..=heads).map(|head| head.to_string()).collect();
     let title = if map.second.is_some() { "Heads of the second sentence" } else { "Heads that are off" };
     let words = map.words.as_ref().map(|words| {
-        (MapKind::Words, map_grid("Vectors of the second sentence", words, model.tokens.as_slice().into()))
+        let layers = (1..=words.len()).map(|layer| format!("before layer {layer}")).collect();
+        (MapKind::Words, map_grid("Vectors of the second sentence", layers, words, model.tokens.as_slice().into()))
     });
     let through = map.paths.iter().flat_map(|paths| {
-        let head = model.place(paths.head);
+        let head = model.title(paths.head);
         let into = ["queries", "keys", "values"].map(|part| format!("Paths into the {part} of {head}"));
         into.into_iter().zip(&paths.through).filter(|(_, shares)| !shares.is_empty())
     });
-    let paths: Vec<(MapKind, Grid)> =
-        through.map(|(title, shares)| (MapKind::Paths, map_grid(&title, shares, heads.clone()))).collect();
-    words.into_iter().chain([(MapKind::Heads, map_grid(title, &map.heads, heads))]).chain(paths).collect()
+    let paths: Vec<(MapKind, Grid)> = through
+        .map(|(title, shares)| (MapKind::Paths, map_grid(&title, layers(shares), shares, heads.clone())))
+        .collect();
+    let of_heads = (MapKind::Heads, map_grid(title, layers(&map.heads), &map.heads, heads));
+    words.into_iter().chain([of_heads]).chain(paths).collect()
 }
 
-fn map_grid(title: &str, rows: &[Vec<Option<f64>>], cols: Arc<[String]>) -> Grid {
+/// Returns a name for each row of a map of heads.
+fn layers(rows: &[Vec<Option<f64>>]) -> Arc<[String]> {
+    (1..=rows.len()).map(|layer| format!("layer {layer}")).collect()
+}
+
+fn map_grid(title: &str, layers: Arc<[String]>, rows: &[Vec<Option<f64>>], cols: Arc<[String]>) -> Grid {
     let value = |row: &Vec<Option<f64>>, col: usize| row.get(col).copied().flatten().map(|value| value as f32);
     let values: Vec<Option<f32>> =
         rows.iter().flat_map(|row| (0..cols.len()).map(move |col| value(row, col))).collect();
     let full = values.iter().flatten().fold(1.0, |most: f32, value| most.max(value.abs()));
     Grid {
         title: title.to_owned(),
-        rows: (1..=rows.len()).map(|layer| format!("layer {layer}")).collect(),
+        rows: layers,
         cols,
         cells: Cells::Numbers { values, entries: Vec::new() },
         scale: Scale::Signed { full },

@@ -250,6 +250,11 @@ impl WhatIfModel {
         }
     }
 
+    /// Returns the title of a head, such as `Layer 2, head 1`.
+    pub fn title(&self, head: usize) -> &str {
+        self.heads.iter().find(|row| row.head == head).map_or("", |row| &row.title)
+    }
+
     /// Returns a head's place in the tensors, in words.
     pub fn place(&self, head: usize) -> String {
         place_of(&self.architecture, head)

@@ -53,6 +53,35 @@ struct CrossHead {
     entropy: Mean,
 }
 
+/// A row of a head's weights in which the head looks at one word, and the word that the model writes next.
+#[derive(Clone, Debug, PartialEq)]
+struct ReadRow {
+    /// Index of the head, counted over all layers.
+    head: usize,
+    /// The word of the target at which the row begins, and the next one.
+    read: String,
+    next: String,
+    /// The word of the source with the largest weight of the row, and the weight.
+    source: String,
+    weight: f32,
+}
+
+impl ReadRow {
+    /// Returns the row of the largest weight, among the rows after the start token that have a next word.
+    fn of(head: usize, weights: &Matrix<f32>, target: &[Token], source: &[Token]) -> Option<Self> {
+        let words = (0..source.len()).filter(|key| !source[*key].is_added());
+        let cells = words.flat_map(|key| (1..target.len().saturating_sub(1)).map(move |query| (query, key)));
+        let (query, key) = cells.max_by(|a, b| weights.get(a.0, a.1).total_cmp(&weights.get(b.0, b.1)))?;
+        Some(Self {
+            head,
+            read: target[query].text.clone(),
+            next: target[query + 1].text.clone(),
+            source: source[key].text.clone(),
+            weight: weights.get(query, key),
+        })
+    }
+}
+
 /// Cosines between each word of the target and those of the source: the aligned word, and the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Nearness {
@@ -109,8 +138,11 @@ pub struct Translations {
     nearness: [Nearness; 2],
     /// Share of the places at which the likeliest word stays the same without each kind of attention.
     without: [Mean; AttentionKind::ALL.len()],
-    /// The likeliest words at the places of the first target without cross-attention.
-    without_source: Vec<String>,
+    /// The words of the first target, each with the likeliest next word, and with the likeliest one without
+    /// cross-attention.
+    next_words: Vec<[String; 3]>,
+    /// The rows of the first text that show best where each head looks.
+    rows: Vec<ReadRow>,
 }
 
 /// Returns the heads of cross-attention.
@@ -142,6 +174,8 @@ impl Translations {
                 entropy: Mean::default(),
             };
             self.heads = heads.iter().map(unmeasured).collect();
+            let row = |&head: &usize| ReadRow::of(head, &all[head].weights, frame.tokens(), source);
+            self.rows = heads.iter().filter_map(row).collect();
         }
         for found in &mut self.heads {
             let CrossHead { head, aligned, monotony, entropy } = found;
@@ -168,8 +202,11 @@ impl Translations {
             let off = kind.off(&network.architecture);
             let found = likeliest(&frame.activations(network, parameters, &off));
             whole.iter().zip(&found).for_each(|(a, b)| share.add(f64::from(u8::from(a == b))));
-            if kind == AttentionKind::Cross && self.without_source.is_empty() {
-                self.without_source = found.iter().map(|&class| model.classes[class].clone()).collect();
+            if kind == AttentionKind::Cross && self.next_words.is_empty() {
+                let class = |class: usize| model.classes[class].clone();
+                let words = frame.tokens().iter().zip(whole.iter().zip(&found));
+                let words = words.map(|(token, (with, without))| [token.text.clone(), class(*with), class(*without)]);
+                self.next_words = words.collect();
             }
         }
     }
@@ -226,39 +263,60 @@ impl Translations {
         };
         let rows: Vec<String> = heads.iter().take(NAMED).map(row).collect();
         let (best, share) = heads.first()?;
-        let best = architecture.head_name(best.head);
         let is_clear =
             if *share >= LEAST_WEIGHT { "" } else { " That is little: no single head of this model aligns clearly." };
+        let of_best = self.rows.iter().find(|row| row.head == best.head);
+        let example = of_best.map_or_else(String::new, |row| {
+            format!(
+                " An example from the first sentence: at *{}*, the head gives *{}* {:.0} % of its weight, and the next word is \
+                 *{}*.",
+                escaped(&row.read),
+                escaped(&row.source),
+                100.0 * row.weight,
+                escaped(&row.next)
+            )
+        });
+        let best = architecture.head_name(best.head);
         Some(format!(
-            "## Which head aligns\n\nAn alignment says from which word of the source a word of the target comes. Here the \
-             aligned word is the one that all heads of cross-attention together weigh most (Garg et al. 2019). Measured over \
-             {}, of the model's {} heads of cross-attention the one that gives this word the largest share of its weight is \
-             {best}; if all words had the same weight, it would be {:.0} %.{is_clear}\n\n| head | on the aligned word | steps that \
-             do not move back | entropy |\n|---|---|---|---|\n{}\n\nThe measures *aligned word* and *monotony* in [All \
-             heads](<attune:panel/All heads>) are those of your own sentence: is it the same head there?",
+            "## Which head aligns\n\nAn alignment says from which word of the source a word of the target comes. Read the map \
+             one row early: a row is a word that the decoder has read, and the head looks for the word that is written \
+             *next*.{example}\n\nNobody has aligned these sentences by hand, so the heads vote: the aligned word of a row is the one \
+             that all heads of cross-attention together weigh most (Garg et al. 2019). Measured over the {} of this notebook, \
+             of the model's {} heads of cross-attention the one that gives this word the largest share of its weight is \
+             {best}; if all words had the same weight, it would be {:.0} %.{is_clear}\n\n| head | on the aligned word | monotony \
+             | entropy |\n|---|---|---|---|\n{}\n\n*Monotony* is the share of words for which the head looks at the same word of \
+             the source as for the word before, or farther right: 1 where both languages have one order. *Entropy* is 0 if \
+             all weight lies on one word, and larger the more words share it.\n\nThe measures in [All heads](<attune:panel/All \
+             heads>) are those of your own sentence: is it the same head there? {} That a head aligns does not mean that the \
+             answer needs it: switch it off in [Intervene](attune:panel/Intervene).",
             counted(self.texts.len(), "sentence"),
             self.heads.len(),
             100.0 * self.even.get()?,
             rows.join("\n"),
+            numbers_of_blocks(architecture),
         ))
     }
 
     fn needs(&self, first: &Arc<str>) -> Option<String> {
+        /// Greatest number of places of the first target that are listed.
+        const PLACES: usize = 8;
         let row = |(kind, share): (AttentionKind, &Mean)| {
             Some(format!("| {} | {:.0} % of {} |", kind.words(), 100.0 * share.get()?, share.count))
         };
         let rows: Vec<String> = AttentionKind::ALL.into_iter().zip(&self.without).map(row).collect::<Option<_>>()?;
-        let words: Vec<String> = self.without_source.iter().map(|word| format!("*{}*", escaped(word))).collect();
+        let line = |words: &[String; 3]| format!("| {} |", words.each_ref().map(|word| escaped(word)).join(" | "));
+        let words: Vec<String> = self.next_words.iter().take(PLACES).map(line).collect();
         Some(format!(
             "## What each kind of attention is for\n\nMeasured over {}: the model reads each target that it wrote, with all \
-             heads of one kind switched off. At how many places is the same word still the likeliest next one?\n\n| off | the \
-             same word |\n|---|---|\n{}\n\nWithout the decoder's self-attention, each place of the target sees no other, so it \
+             heads of one kind switched off. At how many places is the same word still the likeliest next one?\n\n| off | places \
+             with the same next word |\n|---|---|\n{}\n\nWithout the decoder's self-attention, each place of the target sees no other, so it \
              cannot know which words are written already. Without cross-attention the source is masked, and the model goes by \
-             the language alone. At the places of {}, the likeliest next words are then {}.",
+             the language alone. The likeliest next words in the target of {}:\n\n| after | with the source | without it \
+             |\n|---|---|---|\n{}",
             counted(self.texts.len(), "sentence"),
             rows.join("\n"),
             sentence_link(first),
-            words.join(", "),
+            words.join("\n"),
         ))
     }
 
@@ -275,14 +333,28 @@ impl Translations {
             _ => "stay about as far from it as they were",
         };
         Some(format!(
-            "## Do the words of the target come nearer to the source?\n\nSource and target stand in one space, with one \
-             basis for both. Each arrow of cross-attention adds a vector to a word of the target; that does not say that the word \
-             moves towards the source. Measured over {}: the cosine between a word of the target and its aligned word, as that \
-             stands behind the encoder, is {a:.2} on average before the decoder and {b:.2} behind it; to the other words of \
-             the source, {c:.2} and {d:.2}. So in this model the words of the target {nearer}.",
+            "## Do the words of the target come nearer to the source?\n\nSource and target are drawn in one space. \
+             Cross-attention adds vectors made from the source to the words of the target, so one might expect them to move \
+             towards it. The mean cosine between a word of the target and words of the source after the encoder, over \
+             {}:\n\n| words of the source | before the decoder | after it |\n|---|---|---|\n| the aligned one | {a:.2} | \
+             {b:.2} |\n| the others | {c:.2} | {d:.2} |\n\nSo in this model the words of the target {nearer}.",
             counted(self.texts.len(), "sentence"),
         ))
     }
+}
+
+/// Returns the numbers by which all heads, the command line and the filmstrip call the layers of each kind of attention.
+fn numbers_of_blocks(architecture: &Architecture) -> String {
+    let of = |kind: AttentionKind| {
+        let blocks = architecture.numbered_blocks();
+        let own = blocks.filter(|(block, config)| AttentionKind::of(architecture, *block, config) == kind);
+        let numbers: Vec<String> = own.map(|(block, _)| architecture.block_number(block).to_string()).collect();
+        format!("{} {}", kind.words(), numbers.join(", "))
+    };
+    format!(
+        "There, as on the command line, layers are counted over the whole model: {}.",
+        AttentionKind::ALL.map(of).join("; ")
+    )
 }
 
 fn writes(first: &Arc<str>) -> String {
@@ -300,13 +372,14 @@ fn writes(first: &Arc<str>) -> String {
 
 /// The tasks at the end of the tour.
 pub const TASKS: [&str; 4] = [
-    "**Which head aligns in your own sentences?** Type a source above the stage, and choose *aligned word* in [All \
-     heads](<attune:panel/All heads>). Is it the head of the table above? `attune heads MODEL TEXTS` measures all heads over \
+    "**Which head aligns in your own sentences?** Type a source above the stage, and read the measure *aligned word* in [All \
+     heads](<attune:panel/All heads>). Is the largest one that of the head of the table above? `attune heads MODEL TEXTS` measures all heads over \
      a file with a sentence on each line.",
     "**Read without the target.** In [Intervene](attune:panel/Intervene), switch off the heads of the decoder's \
      self-attention, layer by layer. At which places does [Answers](attune:panel/Answers) name another word?",
     "**Mask the source.** Switch off all heads of cross-attention instead. Which of the words that are left follow from the \
-     words before them?",
+     words before them? To hide a single word from a head, click a word of the target and, among the keys of the head in \
+     [Intervene](attune:panel/Intervene), untick the word of the source.",
     "**Compare greedy with beams.** Under *Writing* in [Answers](attune:panel/Answers), write with *likeliest*, and then with \
      two *beams*, which keep two beginnings and take the likelier whole sentence. For which sources do they differ?",
 ];

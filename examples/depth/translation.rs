@@ -4,8 +4,8 @@
 //! - *Order*: the verb comes last in its clause, an adjective follows its noun, and an adverb of time, which ends an
 //!   English clause, begins the other.
 //! - *Agreement*: the words for *the*, *a*, *some* and *many*, and adjectives, agree with their noun in gender and
-//!   number, and the verb with its subject in number. English does not show gender, and `the` comes before the noun that
-//!   decides it.
+//!   number, and the verb with its subject in number. English does not show gender, and `the` comes before the noun
+//!   that decides it.
 //! - *Senses*: a word such as *bat* has one translation for the animal and another, of the other gender, for the thing;
 //!   an adjective or the verb tells which.
 //! - *Several words for one*: *does not see* is *ne vide*, and the *e* says what *does* says.

@@ -13,13 +13,19 @@ use attune_engine::numerics::model::activations::Patch;
 use attune_engine::numerics::model::generate::NextWordChoice;
 use attune_engine::numerics::params::TensorName;
 use attune_view::view_model::answers::{AnswersModel, AnswersWriting, LensModel};
+use attune_view::view_model::attention::Reading;
 use attune_view::view_model::heads::{AllHeads, HeadMeasure};
+use attune_view::view_model::labels::Side;
+use attune_view::view_model::sentence_arcs::SentenceArcs;
+use attune_view::view_model::sentences::SentencesModel;
 use attune_view::view_model::stage::StageModel;
 use attune_view::view_model::tensors::WeightsModel;
 use attune_view::view_model::what_if::WhatIfModel;
 
+use crate::common::close::{Tolerance, assert_close_beside};
 use crate::common::models::fixture;
 use crate::common::resaved::{open, saved};
+use crate::common::top::at;
 use crate::opened::{opened, running};
 
 const TRANSLATORS: [&str; 5] = ["t5-wild", "t5v11-wild", "marian-wild", "bart-wild", "mbart-wild"];
@@ -217,4 +223,43 @@ fn senses_are_those_of_a_word_of_the_source() {
     let measured = senses.measured.clone().expect("a measurement");
     // Static, and after each layer of the encoder.
     assert_eq!(measured.layers.len(), 1 + model(&kernel).architecture.source_blocks.len());
+}
+
+/// While a target is typed behind its source, no word is lost, whatever is there so far.
+#[test]
+fn a_source_and_its_target_are_read_word_by_word() {
+    let kernel = running(&opened(&at("lessons/translator")));
+    let lexicon = SentencesModel::of(&kernel.snapshot(), None).expect("a model").lexicon;
+    let whole = "the nurse calls the fox ||| lo kurato la";
+    for end in 1..=whole.len() {
+        let reading = lexicon.read(&whole[..end]);
+        assert_eq!(reading.count, reading.words.len(), "{:?}", &whole[..end]);
+    }
+    assert_eq!(lexicon.read(whole).count, 8);
+}
+
+/// The arcs between source and target, as long as no word is chosen: each word of the target with the word of the
+/// source that a head looks at most.
+#[test]
+fn a_head_of_cross_attention_shows_its_alignment() {
+    let kernel = running(&opened(&at("lessons/translator")));
+    let snapshot = kernel.snapshot();
+    let arcs = SentenceArcs::of(&snapshot).expect("a model");
+    let heads = AllHeads::of(snapshot.model.as_ref().expect("a model"));
+    let layer = arcs.layers.len() - 1;
+    let head = &arcs.layers[layer].heads[0];
+    let found = arcs.alignment(layer, Some(head.head), Reading::default());
+    assert_eq!(found.len(), arcs.words.len());
+    for arc in &found {
+        let row = (0..arcs.source.len()).map(|key| head.cells.weight(arc.pair.query, key));
+        let largest = row.fold(0.0, f32::max);
+        assert_eq!((arc.from.side, arc.to.side, arc.weight), (Side::Sentence, Side::Source, largest));
+    }
+    assert!(arcs.alignment(layer, None, Reading::default()).is_empty(), "of all heads together there is none");
+    let within = arcs.layers.iter().position(|layer| layer.queries == layer.keys).expect("self-attention");
+    let head = arcs.layers[within].heads[0].head;
+    assert!(arcs.alignment(within, Some(head), Reading::default()).is_empty());
+    assert_eq!(heads.usual_measure(), HeadMeasure::Aligned);
+    let even = heads.even(HeadMeasure::Aligned).expect("a share");
+    assert_close_beside(1.0, "aligned", even, 1.0 / arcs.source.len() as f32, Tolerance::SINGLE_SUMS);
 }

@@ -51,6 +51,20 @@ fn heads_are_ranked_and_said() {
     assert!(table.starts_with("head\tprevious token\tsame token\t") && table.lines().count() == 3, "{table}");
 }
 
+/// The words of the sentence have no masks between them, so equal weights give each word the same share.
+#[test]
+fn a_share_is_said_beside_that_of_equal_weights() {
+    let mut kernel = small();
+    kernel.apply(Command::Sentence(SentenceCommand::Set("the seal sank the seal".to_owned())));
+    let heads = all_heads(&kernel.snapshot());
+    assert_eq!(heads.usual_measure(), HeadMeasure::Previous);
+    // Four of five words have one before them.
+    let even = heads.even(HeadMeasure::Previous).expect("a share");
+    assert_close_beside(1.0, "previous", even, 4.0 / 25.0, Tolerance::SINGLE_SUMS);
+    assert_eq!(heads.even(HeadMeasure::Entropy), None, "it is no share");
+    assert_eq!(heads.even(HeadMeasure::Added), None, "no head has it");
+}
+
 #[test]
 fn nothing_is_measured_again_while_the_numbers_are_the_same() {
     let mut kernel = small();

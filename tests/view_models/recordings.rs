@@ -26,7 +26,7 @@ use attune_view::view_model::meaning::NeighboursModel;
 use attune_view::view_model::needs::{Needs, needs};
 use attune_view::view_model::pieces::WordArcs;
 use attune_view::view_model::recorded::RecordingModel;
-use attune_view::view_model::sentence_arcs::SentenceArcs;
+use attune_view::view_model::sentence_arcs::{Direction, SentenceArcs, ShownArcs, WordAt};
 use attune_view::view_model::stage::StageModel;
 use attune_view::view_model::two_models::TwoModels;
 use serde_json::Value;
@@ -399,6 +399,33 @@ fn the_picture_lies_under_the_grid_of_its_patches() {
     assert_close_beside(1.0, "sum", sum, 1.0, Tolerance::SINGLE_NORMS);
     assert!(PatchMap::of(&snapshot, (0, 1)).expect("a map").query.is_none(), "[CLS] is no patch");
     assert!(Models::of(Arc::new(kernel("vit").snapshot())).get::<PatchPicture>().is_none());
+}
+
+#[test]
+fn tokens_of_a_picture_have_places_in_it_and_no_poles() {
+    for (name, rows, columns) in [("picture", 4, 6), ("vit", 5, 5)] {
+        let snapshot = kernel(name).snapshot();
+        let arcs = SentenceArcs::of(&snapshot).expect("weights");
+        let places = arcs.patches.as_ref().expect("patches");
+        assert_eq!(
+            (places.rows, places.columns, places.of_tokens.len()),
+            (rows, columns, rows * columns + 1),
+            "{name}"
+        );
+        assert_eq!(places.of_tokens[0], None, "{name}: [CLS] is no patch");
+        assert_eq!(places.of_tokens[columns + 2], Some([1, 1]), "{name}");
+        // The largest weight has the whole share, whatever it is.
+        let layer = arcs.layers.len() - 1;
+        let word = WordAt::in_sentence(columns + 2);
+        let reading = Reading::default();
+        let shares = arcs.shares(&ShownArcs { word, direction: Direction::LooksAt, layer, head: None, reading });
+        let largest = shares.iter().flatten().map(|(_, share)| *share).fold(0.0, f32::max);
+        assert_eq!((shares.len(), largest), (rows * columns + 1, 1.0), "{name}");
+        assert!(snapshot.space.as_ref().expect("a space").basis.meaning().is_none(), "{name}: no two words");
+        let heads = Models::of(Arc::new(snapshot)).get::<AllHeadsModel>().expect("heads").content.clone();
+        assert_eq!(heads.usual_measure(), HeadMeasure::Distance, "{name}");
+    }
+    assert!(SentenceArcs::of(&kernel("bert").snapshot()).expect("weights").patches.is_none());
 }
 
 #[test]

@@ -22,7 +22,7 @@ use egui::{
 };
 
 use super::camera::CameraRig;
-use super::names::{Canvas, Shown, Writing, caption_about, paint_caption, paint_names};
+use super::names::{Canvas, Shown, Writing, caption_about, paint_caption, paint_names, paint_patches};
 use super::pick::PointIndex;
 use super::projection::{ProjectedScene, SceneRef};
 use super::second;
@@ -218,6 +218,7 @@ fn write(
         words.find(|word| !model.is_in_sentence(*word)).map(Hit::Word)
     });
     let named: Vec<usize> = controls.writing.crowds().iter().map(|(group, _)| *group).collect();
+    paint_patches(canvas);
     let mut written = paint_caption(canvas, view.highlight.old_ghosts, &floating, &named);
     let caption = written.first().copied();
     written.extend(floating);

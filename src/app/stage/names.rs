@@ -158,7 +158,6 @@ pub fn paint_names(canvas: &Canvas, shown: Shown, others: Vec<Named>, mut writte
     // The point under the pointer always has a name.
     let is_there = |hit| points.iter().any(|point| point.hit == hit);
     points.extend(shown.hovered.filter(|hit| !is_there(*hit)).and_then(|hit| projected.see(hit)));
-    paint_patches(canvas, &points);
     let mut named = Vec::new();
     for point in &points {
         let is_hovered = shown.hovered == Some(point.hit);
@@ -199,15 +198,15 @@ pub fn paint_names(canvas: &Canvas, shown: Shown, others: Vec<Named>, mut writte
     paint_labels(canvas, rest, &marks, &before, writing);
 }
 
-/// Paints the points of patches as pieces of the picture, each in a frame.
-fn paint_patches(canvas: &Canvas, points: &[SeenPoint]) {
+/// Paints the points of patches as pieces of the picture, each in a frame. They lie under all text.
+pub fn paint_patches(canvas: &Canvas) {
     /// Half of a piece's side, as a multiple of the point's radius.
     const HALF: f32 = 1.3;
     let Canvas { painter, ref projected, .. } = *canvas;
     let Some((places, Some(picture))) = projected.scene.patches else { return };
     let picture = texture(painter.ctx(), picture);
+    let (mut points, _) = projected.labelled();
     // The nearest pieces are painted last.
-    let mut points: Vec<&SeenPoint> = points.iter().collect();
     points.sort_by(|a, b| b.depth.total_cmp(&a.depth));
     for point in points {
         let Hit::Token(position) = point.hit else { continue };
@@ -518,8 +517,8 @@ pub struct Canvas<'a> {
     pub crowds: &'a [(usize, Glow)],
 }
 
-/// Returns whether a point has no name: a patch of a picture that is neither chosen nor under the pointer, or a word of a
-/// crowd, unless the pointer is inside the crowd or the picture is about the word.
+/// Returns whether a point has no name: a patch of a picture that is neither chosen nor under the pointer, or a word of
+/// a crowd, unless the pointer is inside the crowd or the picture is about the word.
 fn is_quiet(projected: &ProjectedScene, crowds: &[(usize, Glow)], pointer: Option<Pos2>, name: &Named) -> bool {
     let SceneRef { model, emphasis, patches, .. } = projected.scene;
     let word = match name.owner {

@@ -220,8 +220,8 @@ impl Kernel {
         self.work(Self::do_next);
     }
 
-    /// Does a piece of work. The work revision increases if the piece began or ended training, retraining, restoring or a
-    /// measurement over texts, or wrote the tour; the steps in between do not change what is saved.
+    /// Does a piece of work. The work revision increases if the piece began or ended training, retraining, restoring or
+    /// a measurement over texts, or wrote the tour; the steps in between do not change what is saved.
     fn work(&mut self, piece: impl FnOnce(&mut Self)) {
         let under_way = |kernel: &Self| {
             let phase = &kernel.phase;

@@ -231,8 +231,8 @@ impl AllHeads {
         ranked.into_iter().map(|(head, _)| head).collect()
     }
 
-    /// Returns the measure that says most about heads of this kind of model: for one with a source, which head aligns; for
-    /// the patches of a picture, which have no previous one, how far heads look.
+    /// Returns the measure that says most about heads of this kind of model: for one with a source, which head aligns;
+    /// for the patches of a picture, which have no previous one, how far heads look.
     pub fn usual_measure(&self) -> HeadMeasure {
         let has = |measure: HeadMeasure| self.heads.iter().any(|head| head.measure(measure).is_some());
         if has(HeadMeasure::Aligned) {
@@ -244,8 +244,8 @@ impl AllHeads {
         }
     }
 
-    /// Returns the value that the strongest head would have with equal weights; `None` if the measure is no share, or if
-    /// no head has it.
+    /// Returns the value that the strongest head would have with equal weights; `None` if the measure is no share, or
+    /// if no head has it.
     pub fn even(&self, measure: HeadMeasure) -> Option<f32> {
         let strongest = self.strongest(measure, 1).first().copied()?;
         self.layers[self.heads[strongest].layer].even[measure.place()].filter(|_| measure.is_share())

@@ -238,8 +238,8 @@ impl SentenceArcs {
         self.placed_words(side).find(|(_, placed)| *placed == position).map(|(row, _)| row)
     }
 
-    /// Returns the share of the largest weight that each word of the sentence has among the arcs of a word, with the head
-    /// of that weight. Words without an arc have no share.
+    /// Returns the share of the largest weight that each word of the sentence has among the arcs of a word, with the
+    /// head of that weight. Words without an arc have no share.
     pub fn shares(&self, shown: &ShownArcs) -> Vec<Option<(usize, f32)>> {
         let mut shares: Vec<Option<(usize, f32)>> = vec![None; self.words.len()];
         for arc in self.drawn(shown) {
@@ -381,8 +381,8 @@ impl SentenceArcs {
         arcs
     }
 
-    /// Returns the arc of the largest weight of each query of a head that looks at the other sentence, which shows how the
-    /// two sentences are aligned; empty for a head within one sentence, and while all heads are shown.
+    /// Returns the arc of the largest weight of each query of a head that looks at the other sentence, which shows how
+    /// the two sentences are aligned; empty for a head within one sentence, and while all heads are shown.
     pub fn alignment(&self, layer: usize, head: Option<usize>, reading: Reading) -> Vec<WeightArc> {
         let layer_of = &self.layers[layer];
         let only = match &layer_of.heads[..] {

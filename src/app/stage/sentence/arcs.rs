@@ -220,8 +220,8 @@ impl Plan {
         Self::laid(rows.collect(), LEAST, room)
     }
 
-    /// Lays out the patches of a picture as its grid, with the tokens that are no patches in a column at the left. `height`
-    /// is the greatest height of the grid.
+    /// Lays out the patches of a picture as its grid, with the tokens that are no patches in a column at the left.
+    /// `height` is the greatest height of the grid.
     pub fn of_patches(
         words: &[ArcWord],
         places: &PatchPlaces,

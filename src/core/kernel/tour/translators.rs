@@ -343,7 +343,8 @@ impl Translations {
     }
 }
 
-/// Returns the numbers by which all heads, the command line and the filmstrip call the layers of each kind of attention.
+/// Returns the numbers by which all heads, the command line and the filmstrip call the layers of each kind of
+/// attention.
 fn numbers_of_blocks(architecture: &Architecture) -> String {
     let of = |kind: AttentionKind| {
         let blocks = architecture.numbered_blocks();

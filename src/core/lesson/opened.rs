@@ -221,11 +221,11 @@ const ABOUT_SHIPPED_TRANSLATOR: &str = "\n\nIt translates a small English into a
     pipista famina lo elevato rompo ne vide* is “the hungry bat does not see the broken crane”. In this language the verb comes \
     last, an adjective follows its noun, and *ne* stands for *does not*. It knows few English words, and reads any other as `[UNK]`.";
 
-/// Sentences for the encoders that come with the course, which know few words. They ask for agreement across a second
-/// noun, for the noun that *it* refers to, and for the opposite; the last has a word in both of its senses.
+/// Sentences for the encoders that come with the course, which know few words. They ask for the noun that *it* refers to,
+/// for agreement across a second noun, and for the opposite; the last has a word in both of its senses.
 const OF_SHIPPED_ENCODER: [&str; 4] = [
-    "the dogs that the king saw in the garden [MASK] tired.",
     "the trophy did not fit in the suitcase because it was too big. we saw that the [MASK] was too big.",
+    "the dogs that the king saw in the garden [MASK] tired.",
     "the kettle was not hot, it was [MASK].",
     "we put the money in the bank and the fish swam near the bank.",
 ];

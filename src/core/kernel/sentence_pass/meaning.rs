@@ -9,8 +9,10 @@
 use std::ops::{Range, RangeFrom};
 
 use attune_engine::numerics::Matrix;
+use attune_engine::numerics::model::classes::Candidates;
 use attune_engine::numerics::model::{Activations, Tower};
 use attune_engine::numerics::vectors::Similarity;
+use attune_engine::pretrained::tokenizer::write::MASK;
 
 use super::axes::{Layers, first, middles};
 use super::sentence::{SentenceFrame, last_state};
@@ -57,7 +59,41 @@ impl Layers<'_> {
     pub fn meaning(&self, lesson: &Lesson, frame: &SentenceFrame, activations: &Activations<f32>) -> Option<Meaning> {
         let from = first(frame.input())..;
         let states = self.states((Tower::Sentence, frame.input()), activations, from.clone()).pop()?;
-        measured(lesson, frame, &states, from)
+        measured(lesson, frame, &states, from, self.answer(frame, activations))
+    }
+
+    /// Returns the logits at the first hidden word, with the words that they are about; `None` without one.
+    fn answer(&self, frame: &SentenceFrame, activations: &Activations<f32>) -> Option<HiddenWord<'_>> {
+        /// The texts of hidden words in BERT's family and in RoBERTa's.
+        const HIDDEN: [&str; 2] = [MASK, "<mask>"];
+        let classes = self.model.classes.candidates()?;
+        let place = frame.tokens().iter().position(|token| HIDDEN.contains(&&*token.text))?;
+        let output = (place < activations.output.rows()).then(|| activations.output.row(place).to_vec())?;
+        let logits = self.model.logits_of(self.parameters, &Matrix::from_row_major(1, output.len(), output));
+        Some(HiddenWord { logits: logits.flat().to_vec(), classes })
+    }
+}
+
+/// The answer of a model for a hidden word.
+struct HiddenWord<'a> {
+    logits: Vec<f32>,
+    classes: &'a Candidates,
+}
+
+impl HiddenWord<'_> {
+    /// Returns the two likeliest words of the sentence; `None` unless the likeliest of all answers is one of its words.
+    fn pair(&self, frame: &SentenceFrame, words: &[Candidate]) -> Option<(usize, usize)> {
+        let logit = |word: usize| {
+            let Range { start, end } = words[word].pieces;
+            let row = frame.tokens()[start].word.filter(|_| end == start + 1)?;
+            self.logits.get(self.classes.class(row)?).copied()
+        };
+        let mut likely: Vec<(f32, usize)> = (0..words.len()).filter_map(|word| Some((logit(word)?, word))).collect();
+        likely.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let (largest, first) = *likely.first()?;
+        let (_, second) = *likely.iter().find(|(_, word)| words[*word].text != words[first].text)?;
+        let is_answer = self.logits.iter().all(|logit| *logit <= largest);
+        is_answer.then_some((first.min(second), first.max(second)))
     }
 }
 
@@ -71,11 +107,17 @@ pub fn of_recorded(lesson: &Lesson, frame: &SentenceFrame) -> Option<Meaning> {
     let (from, states) = (first(frame.input()).., last_state(&pass.activations));
     let rows =
         Matrix::from_fn(states.rows().saturating_sub(from.start), states.cols(), |i, j| states.get(i + from.start, j));
-    measured(lesson, frame, &rows, from)
+    measured(lesson, frame, &rows, from, None)
 }
 
 /// Chooses the axis. `states` are the vectors after all layers, of the tokens from one position on.
-fn measured(lesson: &Lesson, frame: &SentenceFrame, states: &Matrix<f32>, from: RangeFrom<usize>) -> Option<Meaning> {
+fn measured(
+    lesson: &Lesson,
+    frame: &SentenceFrame,
+    states: &Matrix<f32>,
+    from: RangeFrom<usize>,
+    hidden: Option<HiddenWord<'_>>,
+) -> Option<Meaning> {
     let words = candidates(frame, from.start, states.rows());
     let pieces: Vec<Range<usize>> =
         words.iter().map(|word| word.pieces.start - from.start..word.pieces.end - from.start).collect();
@@ -95,6 +137,7 @@ fn measured(lesson: &Lesson, frame: &SentenceFrame, states: &Matrix<f32>, from: 
     let are_about = |(a, b): &(usize, usize)| is_about(*a) && is_about(*b);
     let (a, b) = farthest(&mut pairs().filter(|pair| is_repeated(pair) && are_about(pair)))
         .or_else(|| farthest(&mut pairs().filter(are_about)))
+        .or_else(|| hidden?.pair(frame, &words).filter(|(a, b)| distance(*a, *b) > 0.0))
         .or_else(|| farthest(&mut pairs().filter(is_repeated)))
         .or_else(|| farthest(&mut pairs()))?;
     let end = |own: usize, other: usize| MeaningEnd {

@@ -94,9 +94,11 @@ fn pairs_text(title: &str, split: &SplitScore, table: &Matrix<f64>) -> String {
         let (of_query, of_key) = (source_name(split.sources[*a]), source_name(split.key_sources[*c]));
         let _ = writeln!(text, "{value:>10.4}  {of_query:<18} x  {of_key}");
     }
-    let rest: f64 = all.iter().skip(LISTED).map(|(_, _, value)| value).sum();
-    let sum: f64 = table.flat().iter().sum();
     let others = all.len().saturating_sub(LISTED);
-    let _ = writeln!(text, "{rest:>10.4}  all {others} other pairs\n{sum:>10.4}  together");
+    if others > 0 {
+        let rest: f64 = all.iter().skip(LISTED).map(|(_, _, value)| value).sum();
+        let _ = writeln!(text, "{rest:>10.4}  all {others} other pairs");
+    }
+    let _ = writeln!(text, "{:>10.4}  together", table.flat().iter().sum::<f64>());
     text
 }

@@ -65,14 +65,10 @@ pub fn show(snapshot: Arc<Snapshot>, models: &mut LatestModels, stage: &mut Stag
     if let (Some(old), Some(new)) = (before.as_deref().and_then(words), words(&snapshot))
         && old != new
     {
-        // The chosen word stays chosen in another sentence, if it is there. Of a real model, the head stays too,
-        // because the sentence is then changed to see what the same head does.
+        // The chosen word stays chosen in another sentence, if it is there.
         view.selection.follow(&old, &new);
-        if !snapshot.lesson.is_of_folder()
-            || before.as_ref().is_some_and(|before| before.lesson.id != snapshot.lesson.id)
-        {
-            stage.forget_followed();
-        }
+        let is_another_lesson = before.as_ref().is_some_and(|before| !Arc::ptr_eq(&before.lesson, &snapshot.lesson));
+        stage.take_sentence(snapshot.lesson.is_of_folder() && !is_another_lesson);
     }
     models.show(snapshot.clone());
     let tokens = stage.take_points(models);

@@ -1,18 +1,25 @@
 //! The sentence over the stage, by the labels of its words and by keys.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use attune::app::panels::{Panel, PanelContext};
 use attune::app::stage::gauge::{Gauge, GaugeModel};
 use attune::app::stage::second::SecondLine;
 use attune::app::stage::sentence::{Strip, StripOptions, StripState, keys, strip_id};
 use attune_core::kernel::command::SentenceCommand;
 use attune_core::kernel::{Command, Kernel};
+use attune_core::lesson;
 use attune_core::lesson::schema::AxisEnds;
+use attune_view::view_model::grid::PatchPicture;
 use attune_view::view_model::sentence_arcs::{Direction, Pair, SentenceArcs, WordAt};
 use attune_view::view_model::stage::StageModel;
 use egui::{Event, Key, Modifiers, Pos2, Rect, Ui, UiBuilder, Vec2};
 use egui_kittest::kittest::Queryable;
 
 use crate::common::lessons::{changed, form, small};
+use crate::common::recorded::recording_of;
+use crate::common::top::at;
 use crate::live::PanelHarness;
 use crate::pointer::{click, press};
 
@@ -39,7 +46,8 @@ impl Panel for Line {
         let model = cx.models.get::<SentenceArcs>()?;
         keys(ui.ctx(), Some(&model), &mut self.state, &mut cx.view);
         let area = ui.available_rect_before_wrap();
-        let strip = Strip::of(ui, &model, area.size(), self.options)?;
+        let picture = cx.models.get::<PatchPicture>();
+        let strip = Strip::of(ui, &model, area.size(), self.options)?.with_picture(picture.as_deref());
         let rect = Rect::from_min_size(area.min, Vec2::new(area.width(), strip.height()));
         ui.scope_builder(UiBuilder::new().max_rect(rect), |ui| strip.ui(ui, &mut self.state, &mut cx.view));
         let under = area.with_min_y(rect.bottom());
@@ -268,4 +276,54 @@ fn a_second_sentence_is_read_over_the_picture_and_a_click_compares_its_word() {
         assert_eq!((bench.view().selection.second, bench.view().selection.query), (Some(2), Some(2)));
         assert!(bench.query_by_label_contains("sank and sank′: cosine ").is_some());
     }
+}
+
+/// The patches of a picture have the place of words: they say whom they look at, and a click chooses one.
+#[test]
+fn the_patches_of_a_picture_are_pointed_at_and_chosen() {
+    for name in ["picture", "vit"] {
+        let path = at(&format!("tests/fixtures/recordings/{name}/run.safetensors"));
+        let mut bench = PanelHarness::new(recorded(&path), SIZE, Line::default());
+        bench.run_steps(2);
+        let patch = bench.get_by_label_contains("Token 2,3: ").rect();
+        let [right, below] =
+            ["2,4", "3,3"].map(|other| bench.get_by_label_contains(&format!("Token {other}: ")).rect());
+        assert_eq!((patch.right_top(), patch.left_bottom()), (right.left_top(), below.left_top()), "{name}");
+        assert!(bench.get_by_label_contains("Token [CLS]: ").rect().right() < patch.left(), "{name}");
+        press(&mut bench, patch.center(), egui::PointerButton::Primary);
+        point_at(&mut bench, ELSEWHERE);
+        assert!(says(&bench, "2,3 looks most at "), "{name}");
+        let query = bench.view().selection.query.expect("a patch");
+        assert_eq!(bench.get_by_label_contains("Token 2,3: ").rect(), patch, "{name}: nothing moves");
+        type_key(&mut bench, Key::ArrowRight);
+        assert_eq!(bench.view().selection.query, Some(query + 1), "{name}");
+    }
+}
+
+/// Of a picture with more patches than are shown at once, those outside of the stretch are drawn, but not named.
+#[test]
+fn a_large_picture_keeps_its_grid() {
+    let even = ("attentions.0", &[1, 145, 145][..], vec![1.0 / 145.0; 145 * 145]);
+    let states = |layer: usize| (["hidden_states.0", "hidden_states.1"][layer], &[145, 4][..], states(145 * 4, layer));
+    let entries = [("grid", "12x12"), ("special", "[0]")];
+    let (_folder, path) = recording_of(145, &entries, &[even, states(0), states(1)]);
+    let mut bench = PanelHarness::new(recorded(&path), SIZE, Line::default());
+    bench.run_steps(2);
+    let [first, last] = ["w1", "w127"].map(|token| bench.get_by_label_contains(&format!("Token {token}: ")).rect());
+    assert!(last.top() > first.top() && bench.query_by_label_contains("Token w128: ").is_none());
+    press(&mut bench, first.center(), egui::PointerButton::Primary);
+    point_at(&mut bench, ELSEWHERE);
+    assert!(says(&bench, "w1 looks most at "));
+}
+
+/// Makes numbers of a tensor that differ from each other.
+fn states(count: usize, layer: usize) -> Vec<f32> {
+    (0..count).map(|i| ((i * 7919 + layer * 31) % 101) as f32 / 101.0).collect()
+}
+
+fn recorded(path: &Path) -> Kernel {
+    let lesson = lesson::read(path).expect("a recording");
+    let mut kernel = Kernel::embedded(Arc::new(lesson));
+    kernel.settle();
+    kernel
 }

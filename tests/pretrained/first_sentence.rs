@@ -1,6 +1,6 @@
 //! Models whose tokenizer makes no sentence that they read: they begin with token ids, and say why.
 
-use attune_core::kernel::command::SentenceCommand;
+use attune_core::kernel::command::{AxisCommand, SentenceCommand};
 use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::limits::pieces_max;
 use attune_engine::numerics::activation::Activation;
@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use crate::common::models::{adding, shape, without_words, zeros};
 use crate::common::resaved::{open, saved};
+use crate::common::top::at;
 use crate::opened::opened;
 
 const SMALL: [usize; 6] = [8, 2, 2, 8, 512, 20];
@@ -85,5 +86,28 @@ fn a_sentence_is_bounded_only_where_its_model_is_small() {
     }
     for sizes in [[32, 128, 32, 1, 128, 20], [128, 128, 128, 1, 128, 20], [256, 8, 256, 1, 128, 20]] {
         assert!((2..100).contains(&most(&shape(sizes))), "{sizes:?}: {}", most(&shape(sizes)));
+    }
+}
+
+/// Returns the names of the ends of the first axis.
+fn ends(kernel: &Kernel) -> Vec<String> {
+    let space = kernel.snapshot().space.expect("a space");
+    let meaning = space.basis.meaning().expect("an axis with a meaning");
+    meaning.ends.iter().map(|end| end.name.clone()).collect()
+}
+
+/// The two likeliest answers for a hidden word are the ends, if the model's answer is a word of the sentence.
+#[test]
+fn the_candidates_of_a_hidden_word_are_the_ends_of_the_first_axis() {
+    for path in ["lessons/depth", "lessons/frame"] {
+        let lesson = opened(&at(path));
+        assert!(lesson.sentences[0][0].contains("[MASK] was too big"), "{path}: {:?}", lesson.sentences);
+        let mut kernel = Kernel::embedded(lesson);
+        assert_eq!(ends(&kernel), ["trophy", "suitcase"], "{path}");
+        // Here the answer is a verb that the sentence does not have.
+        let text = "the dogs that the king saw in the garden [MASK] tired.".to_owned();
+        kernel.apply(Command::Sentence(SentenceCommand::Set(text)));
+        kernel.apply(Command::Axes(AxisCommand::Refit));
+        assert!(ends(&kernel).iter().all(|end| end != "trophy" && end != "suitcase"), "{path}: {:?}", ends(&kernel));
     }
 }

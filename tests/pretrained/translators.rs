@@ -251,7 +251,8 @@ fn a_head_of_cross_attention_shows_its_alignment() {
     let found = arcs.alignment(layer, Some(head.head), Reading::default());
     assert_eq!(found.len(), arcs.words.len());
     for arc in &found {
-        let row = (0..arcs.source.len()).map(|key| head.cells.weight(arc.pair.query, key));
+        let words = (0..arcs.source.len()).filter(|key| !arcs.source[*key].is_added);
+        let row = words.map(|key| head.cells.weight(arc.pair.query, key));
         let largest = row.fold(0.0, f32::max);
         assert_eq!((arc.from.side, arc.to.side, arc.weight), (Side::Sentence, Side::Source, largest));
     }
@@ -260,6 +261,7 @@ fn a_head_of_cross_attention_shows_its_alignment() {
     let head = arcs.layers[within].heads[0].head;
     assert!(arcs.alignment(within, Some(head), Reading::default()).is_empty());
     assert_eq!(heads.usual_measure(), HeadMeasure::Aligned);
+    assert_eq!(heads.even(HeadMeasure::Monotony), None, "it counts no pairs");
     let even = heads.even(HeadMeasure::Aligned).expect("a share");
     assert_close_beside(1.0, "aligned", even, 1.0 / arcs.source.len() as f32, Tolerance::SINGLE_SUMS);
 }

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use attune_core::kernel::command::SentenceCommand;
+use attune_core::kernel::command::{InterventionCommand, SentenceCommand};
 use attune_core::kernel::{Command, Kernel, Snapshot};
+use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::params::TensorName;
 use attune_view::view_model::Model;
 use attune_view::view_model::attention::{AttentionMaps, Reading};
@@ -62,6 +63,11 @@ fn a_share_is_said_beside_that_of_equal_weights() {
     let even = heads.even(HeadMeasure::Previous).expect("a share");
     assert_close_beside(1.0, "previous", even, 4.0 / 25.0, Tolerance::SINGLE_SUMS);
     assert_eq!(heads.even(HeadMeasure::Entropy), None, "it is no share");
+    // A change of the first head does not change what the words see.
+    let mode = HeadMode::Off;
+    kernel.apply(Command::Interventions(InterventionCommand::SetHead { head: 0, mode }));
+    let changed = all_heads(&kernel.snapshot()).even(HeadMeasure::Previous);
+    assert_eq!(changed, Some(even));
     assert_eq!(heads.even(HeadMeasure::Added), None, "no head has it");
 }
 

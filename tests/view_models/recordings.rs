@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use attune_core::kernel::command::SentenceCommand;
+use attune_core::kernel::command::{AxisCommand, SentenceCommand};
 use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_core::lesson;
 use attune_core::lesson::panels::PanelName;
@@ -404,7 +404,9 @@ fn the_picture_lies_under_the_grid_of_its_patches() {
 #[test]
 fn tokens_of_a_picture_have_places_in_it_and_no_poles() {
     for (name, rows, columns) in [("picture", 4, 6), ("vit", 5, 5)] {
-        let snapshot = kernel(name).snapshot();
+        let mut kernel = kernel(name);
+        kernel.apply(Command::Axes(AxisCommand::Refit));
+        let snapshot = kernel.snapshot();
         let arcs = SentenceArcs::of(&snapshot).expect("weights");
         let places = arcs.patches.as_ref().expect("patches");
         assert_eq!(
@@ -424,6 +426,7 @@ fn tokens_of_a_picture_have_places_in_it_and_no_poles() {
         assert!(snapshot.space.as_ref().expect("a space").basis.meaning().is_none(), "{name}: no two words");
         let heads = Models::of(Arc::new(snapshot)).get::<AllHeadsModel>().expect("heads").content.clone();
         assert_eq!(heads.usual_measure(), HeadMeasure::Distance, "{name}");
+        assert!(heads.words(HeadMeasure::Distance).meaning.contains("patches"), "{name}");
     }
     assert!(SentenceArcs::of(&kernel("bert").snapshot()).expect("weights").patches.is_none());
 }

@@ -8,7 +8,7 @@ use attune_ui::theme::{self, Palette, size};
 use attune_ui::ui_state::FocusRequest;
 use attune_ui::widgets::controls::{code_button, led_by_arrows};
 use attune_ui::widgets::heat::{Heat, paint_slanted, reach, text_width};
-use attune_view::panels::intervene::maps;
+use attune_view::panels::intervene::{cell, largest, maps};
 use attune_view::sheet::grid::Grid;
 use attune_view::view_model::what_if::{MapKind, WhatIfModel};
 use egui::{Align2, Button, Key, Label, Response, RichText, ScrollArea, Sense, Ui, Vec2, WidgetInfo, WidgetType};
@@ -31,37 +31,15 @@ pub(crate) fn maps_ui(ui: &mut Ui, model: &WhatIfModel, asked: &mut FocusRequest
             }
         });
         let of_two = model.map.as_ref().is_some_and(|map| map.second.is_some());
-        let largest = largest(&grid).map(|(row, col)| said(kind, of_two, &grid, row, col));
-        if let Some(largest) = largest {
-            ui.add(Label::new(RichText::new(format!("Largest: {largest}")).size(size::SMALL)).wrap());
+        if let Some(largest) = largest(model, kind, &grid) {
+            ui.add(Label::new(RichText::new(largest).size(size::SMALL)).wrap());
         }
         let scroll = ScrollArea::horizontal().id_salt(&grid.title);
-        let clicked = scroll.show(ui, |ui| grid_ui(ui, &grid, |row, col| said(kind, of_two, &grid, row, col))).inner;
+        let clicked = scroll.show(ui, |ui| grid_ui(ui, &grid, |row, col| cell(kind, of_two, &grid, row, col))).inner;
         command = clicked.and_then(|(layer, place)| model.map_command(kind, layer, place)).or(command);
         ui.weak(RichText::new(about(kind, of_two)).size(size::SMALL));
     }
     command
-}
-
-/// Returns the row and the column of the cell with the largest magnitude; `None` if no cell has a number yet.
-fn largest(grid: &Grid) -> Option<(usize, usize)> {
-    let cells = (0..grid.rows.len()).flat_map(|row| (0..grid.cols.len()).map(move |col| (row, col)));
-    let numbers = cells.filter_map(|(row, col)| Some((grid.value(row, col)?.abs(), (row, col))));
-    numbers.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, at)| at)
-}
-
-/// Returns a cell of a map in words, such as `layer 1, head 3: 0.92 of the way to the second sentence's answer`.
-fn said(kind: MapKind, of_two: bool, grid: &Grid, row: usize, col: usize) -> String {
-    let (layer, name) = (&grid.rows[row], &grid.cols[col]);
-    let place = match kind {
-        MapKind::Words => format!("“{name}” {layer}"),
-        MapKind::Heads | MapKind::Paths => format!("{layer}, head {name}"),
-    };
-    match grid.value(row, col) {
-        Some(value) if of_two => format!("{place}: {value:.2} of the way to the answer of the second sentence"),
-        Some(value) => format!("{place}: {value:.2}"),
-        None => format!("{place}: not computed"),
-    }
 }
 
 /// Returns a short text about the cells of a map: their meaning, or the effect of a click, or both.

@@ -212,7 +212,8 @@ fn walk_ui(ui: &mut Ui, stop: Stop, models: &Models, selection: &Selection, high
     let word = selection.query.or_else(|| route.word(&highlight.lit));
     let focus = word.and_then(|word| match stop {
         Stop::Step { .. } => Some(route.focus(word, selection.head, selection.key)),
-        // The stage shows all heads of the layer, so that no single head is described.
+        // The stage shows all heads of the layer, so the chosen head and key do not count. A focus needs a head, and
+        // this is the one that moves the word most.
         Stop::Layer(layer) => Some(route.focus(word, route.head(layer, word)?, None)),
     });
     let Some(walk) = focus.and_then(|focus| models.of_choice::<WalkModel>(&focus)) else { return };

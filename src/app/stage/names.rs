@@ -177,10 +177,9 @@ pub fn paint_names(canvas: &Canvas, shown: Shown, others: Vec<Named>, mut writte
     let (mut named, unnamed): (Vec<_>, Vec<_>) =
         named.into_iter().partition(|name| !is_quiet(projected, crowds, shown.pointer, name));
     named.extend(others);
-    let rings = projected.left_places();
     named.extend(arrow_names(projected, shown.walked));
     if projected.scene.patches.is_none() {
-        named.extend(rings.iter().filter_map(|(ring, word)| of_ring(projected, ring, word)));
+        named.extend(projected.left_places().iter().filter_map(|(ring, word)| of_ring(projected, ring, word)));
     }
     leave_place(&mut named);
     let unnamed = unnamed.iter().map(|name| Obstacle { kind: ObstacleKind::Dot, ..name.mark() });

@@ -91,7 +91,8 @@ pub struct StageState {
 #[derive(Clone, Copy)]
 struct Followed {
     layer: usize,
-    word: usize,
+    /// `None` after the sentence has changed, for whatever word is followed then.
+    word: Option<usize>,
     head: usize,
 }
 
@@ -298,7 +299,8 @@ impl StageState {
         }
         let Some(word) = selection.query.or(default) else { return };
         let of_head = route.layer_of(selection.head).unwrap_or(0);
-        let before = self.followed.filter(|before| before.word == word && before.layer == walk.layer());
+        let is_of_word = |before: &Followed| before.word.is_none_or(|before| before == word);
+        let before = self.followed.filter(|before| is_of_word(before) && before.layer == walk.layer());
         let is_in_layer = walk.is_walking() || walk.shown_layer().is_some();
         let is_elsewhere = is_in_layer && of_head != walk.layer();
         // Layers that the walk only passes through do not change the chosen head.
@@ -309,12 +311,13 @@ impl StageState {
         } else if (is_elsewhere && !is_on_its_way) || (!selection.is_head_chosen && before.is_none()) {
             selection.follow_head(route.head(walk.layer(), word).unwrap_or(0));
         }
-        self.followed = Some(Followed { layer: walk.layer(), word, head: selection.head });
+        self.followed = Some(Followed { layer: walk.layer(), word: Some(word), head: selection.head });
     }
 
-    /// Forgets the default head, which has to be measured again for another sentence.
-    pub fn forget_followed(&mut self) {
-        self.followed = None;
+    /// Adapts to another sentence. The default head is measured again, unless it is kept: the sentence of a real model is
+    /// changed to see what the same head does there.
+    pub fn take_sentence(&mut self, keeps_head: bool) {
+        self.followed = self.followed.filter(|_| keeps_head).map(|before| Followed { word: None, ..before });
     }
 
     /// Updates the models of the stage from the snapshot and the viewer's choices.

@@ -355,7 +355,8 @@ impl OpenPanels {
         }
     }
 
-    /// Returns a stashed tab to its place, behind the others.
+    /// Puts a stashed tab back, after the tabs beside which it was stashed, and returns its panel. `place` is its
+    /// index in the stash.
     pub fn unstash(&mut self, place: usize) -> PanelId {
         let Stashed { panel, beside } = self.stash.remove(place);
         let leaf = self.dock.find_tab(&beside).and_then(|beside| self.dock.leaf_mut(beside.node_path()).ok());

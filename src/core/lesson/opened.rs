@@ -1,6 +1,6 @@
-//! The lesson that opens on a pretrained model: an empty notebook, some sentences to begin with, and nothing to train;
-//! and the one that opens on a recording. Functions that are also needed for the lesson of a file of vectors are here
-//! too.
+//! Lessons that are made for a file, without a lesson file: the one for a pretrained model, with a note, some sentences
+//! to begin with, and nothing to train; and the one for a recording. Functions that are also needed for the lesson of a
+//! file of vectors are here too.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::lesson::schema::switches::Switches;
 use crate::lesson::schema::{Corpus, Lesson, StaticEmbedding};
 
 impl Lesson {
-    /// Returns the lesson that opens on a model's folder.
+    /// Returns the lesson that is made for a model's folder.
     pub fn of_model(model: ModelFolder) -> Self {
         let (config, sentences) = (&model.config, usual_sentences(&model));
         let notes = notes(&model, !sentences.is_empty());
@@ -35,7 +35,7 @@ impl Lesson {
         }
     }
 
-    /// Returns the lesson that opens on a recording, whose texts are the sentences.
+    /// Returns the lesson that is made for a recording, whose texts are the sentences.
     pub fn of_recording(model: RecordedModel) -> Self {
         let (name, about) = (model.name.clone(), model.about());
         // Answers were recorded for each token, or once for the whole text. The training is not known, so an objective
@@ -221,8 +221,8 @@ const ABOUT_SHIPPED_TRANSLATOR: &str = "\n\nIt translates a small English into a
     pipista famina lo elevato rompo ne vide* is “the hungry bat does not see the broken crane”. In this language the verb comes \
     last, an adjective follows its noun, and *ne* stands for *does not*. It knows few English words, and reads any other as `[UNK]`.";
 
-/// Sentences for the encoders that come with the course, which know few words. They ask for the noun that *it* refers to,
-/// for agreement across a second noun, and for the opposite; the last has a word in both of its senses.
+/// Sentences for the encoders that come with the course, which know few words. They ask for the noun that *it* refers
+/// to, for agreement across a second noun, and for the opposite; the last has a word in both of its senses.
 const OF_SHIPPED_ENCODER: [&str; 4] = [
     "the trophy did not fit in the suitcase because it was too big. we saw that the [MASK] was too big.",
     "the dogs that the king saw in the garden [MASK] tired.",
@@ -235,15 +235,19 @@ const OF_SHIPPED_ENCODER: [&str; 4] = [
 fn of_a_shipped_model(model: &ModelFolder) -> Option<Vec<String>> {
     let texts: &[&str] = if model.reads_source() {
         &OF_SHIPPED_TRANSLATOR
-    } else if model.config.is_causal() {
+    } else if model.config.is_causal() || !model.has_head || model.hidden().is_none() {
         return None;
     } else {
         &OF_SHIPPED_ENCODER
     };
     let unknown = model.tokenizer.as_ref().ok()?.id_of(UNKNOWN);
     // Each word and each sign at the end of one is one piece of the vocabulary.
+    let most = pieces_max(&model.architecture, model.config.vocabulary);
     let is_known = |text: &&str| {
         let pieces = model.pieces(text).unwrap_or_default();
+        if pieces.len() > most {
+            return false;
+        }
         let own = pieces.iter().filter(|piece| piece.origin != Origin::Added).count();
         let signs = text.matches(['.', ',']).count();
         own == text.split_whitespace().count() + signs && pieces.iter().all(|piece| Some(piece.id) != unknown)

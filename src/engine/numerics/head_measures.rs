@@ -94,6 +94,23 @@ impl HeadMeasure {
         !matches!(self, Self::Entropy | Self::Distance)
     }
 
+    /// Returns whether the measure is the share of the weights on certain pairs of a query and a key.
+    pub fn counts_pairs(self) -> bool {
+        !matches!(self, Self::Entropy | Self::Distance | Self::Monotony)
+    }
+
+    /// Returns the measure in words for a sentence whose tokens are the patches of a picture.
+    pub fn words_of_patches(self) -> MeasureWords {
+        match self {
+            Self::Distance => MeasureWords {
+                meaning: "How many patches away the head looks in the picture, on average over its patches",
+                formula: "Σ α[i, j] ‖pᵢ − p[j]‖ / Σ α, p the row and column of a patch",
+                ..self.words()
+            },
+            _ => self.words(),
+        }
+    }
+
     /// Returns whether the measure needs queries and keys of two different sentences.
     fn is_between_two_sentences(self) -> bool {
         matches!(self, Self::Aligned | Self::Monotony)

@@ -68,8 +68,8 @@ pub(super) fn is_head(path: &Path) -> bool {
     is_json && (layer_and_head(path).is_some() || begins())
 }
 
-/// Returns the digits of the layer and of the head in a name such as `L5H1.json`, or `L5H1 (1).json` after a second
-/// download; `None` for any other name.
+/// Returns the digits of the layer and of the head with which a name such as `L5H1.json` begins; `None` for a name
+/// that begins otherwise. The rest of the name is ignored, such as the ` (1)` of a second download.
 fn layer_and_head(path: &Path) -> Option<(&str, &str)> {
     let rest = path.file_stem()?.to_str()?.strip_prefix('L')?;
     let (layer, rest) = digits(rest)?;

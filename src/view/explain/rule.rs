@@ -313,7 +313,8 @@ impl Expr {
         Self::Apply(function, Box::new(self))
     }
 
-    /// Builds the length of the vector whose entries the expression gives for the numbers of the letter.
+    /// Builds the length of the vector whose entries are the values of the expression, one for each of the `count`
+    /// numbers that the letter stands for.
     #[must_use]
     pub fn length(self, letter: char, count: usize) -> Self {
         self.apply(Function::Square).sum(letter, count).apply(Function::Root)

@@ -26,11 +26,11 @@ pub fn items(models: &Models, chosen: &Chosen) -> Option<Vec<Item>> {
     if heads.heads.is_empty() {
         return Some(Vec::new());
     }
-    let measure = chosen.measure.unwrap_or_else(|| heads.usual_measure());
-    let words = measure.words();
+    let measure = heads.chosen_measure(chosen.measure);
+    let words = heads.words(measure);
     let mut items =
         vec![Item::Controls(over_texts::choice(false).into()), Item::Controls(controls(&heads, chosen)), Item::Scrolls];
-    let even = heads.even(measure).map(|even| format!(" With equal weights: {}.", short(even)));
+    let even = heads.even(measure).map(|even| format!(" With equal weights, the strongest would have {even:.2}."));
     let even = even.unwrap_or_default();
     items.push(Item::soft(format!("{}. {} ({}).{even}", words.meaning, words.formula, words.source)));
     let lacks_lengths = chosen.reading.is_added && !heads.heads.iter().all(|head| head.cells.has_lengths());
@@ -69,9 +69,9 @@ pub fn items(models: &Models, chosen: &Chosen) -> Option<Vec<Item>> {
 /// spreadsheet.
 fn controls(heads: &Arc<AllHeads>, chosen: &Chosen) -> Vec<Control> {
     const WIDTH: f32 = 122.0;
-    let chosen_measure = chosen.measure.unwrap_or_else(|| heads.usual_measure());
+    let chosen_measure = heads.chosen_measure(chosen.measure);
     let measure = |measure: HeadMeasure| {
-        let words = measure.words();
+        let words = heads.words(measure);
         let is_chosen = chosen_measure == measure;
         Control::Button(Button::option(words.title, words.meaning, is_chosen, Choice::Measure(measure)))
     };
@@ -122,7 +122,7 @@ fn place(heads: &AllHeads, head: &HeadSummary) -> String {
 
 fn tiles(heads: &Arc<AllHeads>, chosen: &Chosen) -> Tiles {
     let Chosen { reading, order, .. } = *chosen;
-    let measure = chosen.measure.unwrap_or_else(|| heads.usual_measure());
+    let measure = heads.chosen_measure(chosen.measure);
     let (marked, full) = (heads.strongest(measure, MARKED), heads.full(measure));
     let tile = |head: usize, at: [usize; 2]| {
         let head = &heads.heads[head];

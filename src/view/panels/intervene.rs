@@ -47,7 +47,7 @@ pub fn maps(model: &WhatIfModel) -> Vec<(MapKind, Grid)> {
         (MapKind::Words, map_grid("Vectors of the second sentence", layers, words, model.tokens.as_slice().into()))
     });
     let through = map.paths.iter().flat_map(|paths| {
-        let head = model.title(paths.head);
+        let head = model.head_name(paths.head);
         let into = ["queries", "keys", "values"].map(|part| format!("Paths into the {part} of {head}"));
         into.into_iter().zip(&paths.through).filter(|(_, shares)| !shares.is_empty())
     });
@@ -56,6 +56,29 @@ pub fn maps(model: &WhatIfModel) -> Vec<(MapKind, Grid)> {
         .collect();
     let of_heads = (MapKind::Heads, map_grid(title, layers(&map.heads), &map.heads, heads));
     words.into_iter().chain([of_heads]).chain(paths).collect()
+}
+
+/// Returns the cell with the largest magnitude of a map in words, once the map is complete.
+pub fn largest(model: &WhatIfModel, kind: MapKind, grid: &Grid) -> Option<String> {
+    let map = model.map.as_ref().filter(|map| map.progress.done >= map.progress.of)?;
+    let cells = (0..grid.rows.len()).flat_map(|row| (0..grid.cols.len()).map(move |col| (row, col)));
+    let numbers = cells.filter_map(|(row, col)| Some((grid.value(row, col)?.abs(), (row, col))));
+    let (_, (row, col)) = numbers.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    Some(format!("Largest: {}.", cell(kind, map.second.is_some(), grid, row, col)))
+}
+
+/// Returns a cell of a map in words, such as `layer 1, head 3: 0.92 of the way to the answer of the second sentence`.
+pub fn cell(kind: MapKind, of_two: bool, grid: &Grid, row: usize, col: usize) -> String {
+    let (layer, name) = (&grid.rows[row], &grid.cols[col]);
+    let place = match kind {
+        MapKind::Words => format!("“{name}” {layer}"),
+        MapKind::Heads | MapKind::Paths => format!("{layer}, head {name}"),
+    };
+    match grid.value(row, col) {
+        Some(value) if of_two => format!("{place}: {value:.2} of the way to the answer of the second sentence"),
+        Some(value) => format!("{place}: {value:.2}"),
+        None => format!("{place}: not computed"),
+    }
 }
 
 /// Returns a name for each row of a map of heads.

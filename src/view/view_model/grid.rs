@@ -61,7 +61,7 @@ pub struct PatchPlaces {
 
 impl PatchPlaces {
     /// Returns the places of the tokens that are shown; `None` if they are not patches.
-    pub fn of(snapshot: &Snapshot) -> Option<Self> {
+    pub(super) fn of(snapshot: &Snapshot) -> Option<Self> {
         let pass = snapshot.model.as_ref()?.recorded.as_deref()?;
         let ((rows, columns), places) = grid(pass)?;
         let place = |token: usize| {
@@ -98,7 +98,11 @@ impl PatchPicture {
     /// Reads the picture, or returns `before` if it belongs to the same text; `None` if the recording has no picture.
     pub(crate) fn after(snapshot: &Snapshot, before: Option<&Self>) -> Option<Self> {
         let pass = snapshot.model.as_ref()?.recorded.as_ref()?;
-        if let Some(before) = before.filter(|before| before.of.place == pass.place) {
+        let is_same = |before: &&Self| {
+            let (old, new) = (&before.of.place, &pass.place);
+            Arc::ptr_eq(&old.model, &new.model) && old.text == new.text
+        };
+        if let Some(before) = before.filter(is_same) {
             return Some(before.clone());
         }
         let text = &pass.place.model.recording.texts[pass.place.text];

@@ -4,12 +4,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use attune_core::kernel::sentence_pass::recorded::RecordedPass;
 use attune_core::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot, Token};
 use attune_core::lesson::schema::{Objective, TargetForm};
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::attention::HeadMode;
 pub use attune_engine::numerics::head_measures::HeadMeasure;
-use attune_engine::numerics::head_measures::{HeadPatterns, MeasuredToken, alignment};
+use attune_engine::numerics::head_measures::{HeadPatterns, MeasureWords, MeasuredToken, alignment};
 use attune_engine::numerics::model::activations::Interventions;
 
 use super::attention::{HeadCells, Reading, Sinks};
@@ -169,7 +170,9 @@ impl AllHeads {
         // A recorded text is measured as a whole, even if only a part of it is shown.
         let checked = model.checked.as_deref();
         let no_measures = || vec![None; HeadMeasure::ALL.len()];
-        let is_whole = model.recorded.as_ref().is_none_or(|pass| pass.place.count(false) == sentence.tokens.len());
+        let has_all =
+            |pass: &RecordedPass, of_source: bool| pass.place.tokens(of_source).len() == pass.place.count(of_source);
+        let is_whole = model.recorded.as_deref().is_none_or(|pass| has_all(pass, false) && has_all(pass, true));
         let sinks = Sinks::of(model, &labels);
         let cells = HeadCells::all(model, &labels, &sinks, None);
         let heads: Vec<HeadSummary> = sentence
@@ -182,7 +185,7 @@ impl AllHeads {
                 let patterns = patterns.of_head(&labels, head);
                 if own == 0 {
                     let number = model.architecture.block_number(block);
-                    let even = if is_whole { even(patterns, &activations.weights) } else { no_measures() };
+                    let even = if is_whole { even(patterns, &cells) } else { no_measures() };
                     layers.push(HeadLayer { title: labels.block(head), number, heads: head..head, even });
                 }
                 let layer = layers.len() - 1;
@@ -231,6 +234,16 @@ impl AllHeads {
         ranked.into_iter().map(|(head, _)| head).collect()
     }
 
+    /// Returns the measure by which heads are marked and ordered: the chosen one, or else the usual one.
+    pub fn chosen_measure(&self, chosen: Option<HeadMeasure>) -> HeadMeasure {
+        chosen.unwrap_or_else(|| self.usual_measure())
+    }
+
+    /// Returns a measure in words, as it is computed for the tokens of the sentence.
+    pub fn words(&self, measure: HeadMeasure) -> MeasureWords {
+        if self.is_of_patches { measure.words_of_patches() } else { measure.words() }
+    }
+
     /// Returns the measure that says most about heads of this kind of model: for one with a source, which head aligns;
     /// for the patches of a picture, which have no previous one, how far heads look.
     pub fn usual_measure(&self) -> HeadMeasure {
@@ -248,7 +261,7 @@ impl AllHeads {
     /// if no head has it.
     pub fn even(&self, measure: HeadMeasure) -> Option<f32> {
         let strongest = self.strongest(measure, 1).first().copied()?;
-        self.layers[self.heads[strongest].layer].even[measure.place()].filter(|_| measure.is_share())
+        self.layers[self.heads[strongest].layer].even[measure.place()].filter(|_| measure.counts_pairs())
     }
 
     /// Returns the indices of at most `count` heads with the largest values of a measure above 0.
@@ -378,13 +391,18 @@ fn aligned(model: &ModelSnapshot, labels: &HeadLabels<'_>, source: &[MeasuredTok
     alignment(heads.map(|(_, head)| &head.weights), source)
 }
 
-/// Returns the measures of a head with equal weights on all keys that have some weight in `weights`.
-fn even(patterns: &HeadPatterns, weights: &Matrix<f32>) -> Vec<Option<f32>> {
-    let seen = |row: usize| weights.row(row).iter().filter(|weight| **weight > 0.0).count().max(1) as f32;
-    let rows: Vec<f32> = (0..weights.rows()).map(seen).collect();
-    let equal = Matrix::from_fn(weights.rows(), weights.cols(), |row, column| {
-        if weights.get(row, column) > 0.0 { 1.0 / rows[row] } else { 0.0 }
-    });
+/// Returns the measures of a head whose queries give equal weights to all keys that are not hidden from them.
+fn even(patterns: &HeadPatterns, cells: &HeadCells) -> Vec<Option<f32>> {
+    let is_seen = |query: usize, key: usize| !cells.is_hidden(query, key);
+    let seen = |query: usize| (0..cells.cols()).filter(|key| is_seen(query, *key)).count().max(1) as f32;
+    let seen: Vec<f32> = (0..cells.rows()).map(seen).collect();
+    let equal = Matrix::from_fn(
+        cells.rows(),
+        cells.cols(),
+        |query, key| {
+            if is_seen(query, key) { 1.0 / seen[query] } else { 0.0 }
+        },
+    );
     let measured = |measure| patterns.measure(measure, &equal).map(|found| found as f32);
     HeadMeasure::ALL.into_iter().map(measured).collect()
 }

@@ -101,7 +101,7 @@ pub(crate) use models;
 
 models!(of(snapshot): attention::AttentionMaps, axes::AxesModel, compare::CompareModel);
 models!(of(snapshot): meaning::NeighboursModel, meaning::SensesModel, pieces::WordArcs, pieces::WordAttention);
-models!(of(snapshot): gauge::GaugeModel, grid::PatchPlaces, recorded::RecordingModel);
+models!(of(snapshot): gauge::GaugeModel, recorded::RecordingModel);
 models!(of(snapshot): sentence_arcs::SentenceArcs, slides::SlidesModel, tensors::VariablesModel);
 models!(of(snapshot): training::TrainingModel, what_if::WhatIfModel, word_measures::WordMeasures);
 models!(of(snapshot): head_tables::TablesModel);

@@ -59,6 +59,8 @@ pub struct ArcWord {
     pub group: Option<usize>,
     /// Whether this piece is not shown, because the first piece of its word stands for the whole word.
     pub is_part: bool,
+    /// Whether the tokenizer added the token.
+    pub is_added: bool,
 }
 
 impl MeasuredWords {
@@ -194,12 +196,12 @@ impl SentenceArcs {
         let (space, model) = (snapshot.space.as_ref()?, snapshot.model.as_ref()?);
         let words = Arc::new(Words::of(&model.sentence)?);
         let mut arcs = Self::between(space, model, Some(words.clone()))?;
-        let none = ArcWord { label: String::new(), text: String::new(), group: None, is_part: true };
+        let none = ArcWord { label: String::new(), text: String::new(), group: None, is_part: true, is_added: false };
         let pieces = std::mem::take(&mut arcs.words);
         arcs.words = vec![none; pieces.len()];
         for ((range, text), label) in words.pieces.iter().zip(&words.texts).zip(words.labels()) {
             let group = pieces[range.start].group;
-            arcs.words[range.start] = ArcWord { label, text: text.clone(), group, is_part: false };
+            arcs.words[range.start] = ArcWord { label, text: text.clone(), group, is_part: false, is_added: false };
         }
         arcs.sinks = arcs.sinks.of_words(|piece| words.first(piece));
         Some(arcs)
@@ -238,19 +240,21 @@ impl SentenceArcs {
         self.placed_words(side).find(|(_, placed)| *placed == position).map(|(row, _)| row)
     }
 
-    /// Returns the share of the largest weight that each word of the sentence has among the arcs of a word, with the
-    /// head of that weight. Words without an arc have no share.
+    /// Returns the share of the largest weight that each word of the sentence has among the arcs of a word, as a mean over
+    /// the shown heads, with the head of its largest weight. Words without an arc have no share.
     pub fn shares(&self, shown: &ShownArcs) -> Vec<Option<(usize, f32)>> {
-        let mut shares: Vec<Option<(usize, f32)>> = vec![None; self.words.len()];
+        let mut largest = vec![None::<(usize, f32)>; self.words.len()];
+        let mut sums = vec![0.0; self.words.len()];
         for arc in self.drawn(shown) {
             let other = if shown.direction == Direction::LooksAt { arc.to } else { arc.from };
-            let Some(share) = other.token().and_then(|position| shares.get_mut(position)) else { continue };
-            if share.is_none_or(|(_, weight)| weight < arc.weight) {
-                *share = Some((arc.own, arc.weight));
+            let Some(position) = other.token().filter(|position| *position < sums.len()) else { continue };
+            sums[position] += arc.weight;
+            if largest[position].is_none_or(|(_, weight)| weight < arc.weight) {
+                largest[position] = Some((arc.own, arc.weight));
             }
         }
-        let largest = shares.iter().flatten().map(|(_, weight)| *weight).fold(f32::MIN_POSITIVE, f32::max);
-        shares.into_iter().map(|share| share.map(|(own, weight)| (own, weight / largest))).collect()
+        let most = sums.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
+        largest.iter().zip(sums).map(|(found, sum)| found.map(|(own, _)| (own, sum / most))).collect()
     }
 
     pub fn line(&self, line: Side) -> &[ArcWord] {
@@ -389,13 +393,31 @@ impl SentenceArcs {
             [one] => Some(one.head),
             _ => head,
         };
-        if layer_of.queries == layer_of.keys || only.is_none() || self.measured.is_some() {
+        let is_off = |head: &ArcHead| Some(head.head) == only && !head.is_enabled;
+        let is_hidden = self.measured.is_some() || reading.is_added || layer_of.heads.iter().any(is_off);
+        if layer_of.queries == layer_of.keys || only.is_none() || is_hidden {
             return Vec::new();
         }
-        let strongest = |(_, position): (usize, usize)| {
-            let word = WordAt { side: layer_of.queries, position };
-            let shown = ShownArcs { word, direction: Direction::LooksAt, layer, head: only, reading };
-            self.drawn(&shown).into_iter().max_by(|a, b| a.weight.total_cmp(&b.weight))
+        let Some((own, head)) = layer_of.heads.iter().enumerate().find(|(_, head)| Some(head.head) == only) else {
+            return Vec::new();
+        };
+        // Many heads look at an added token when they look at nothing, so it is aligned with no word.
+        let keys: Vec<(usize, usize)> = self.placed_words(layer_of.keys).collect();
+        let is_word = |key: &&(usize, usize)| !self.line(layer_of.keys)[key.1].is_added;
+        let words: Vec<(usize, usize)> = keys.iter().filter(is_word).copied().collect();
+        let keys = if words.is_empty() { keys } else { words };
+        let strongest = |(row, query): (usize, usize)| {
+            let weights = keys.iter().filter_map(|&(column, key)| Some((head.cells.shown(reading, row, column)?, key)));
+            let (weight, key) = weights.max_by(|a, b| a.0.total_cmp(&b.0))?;
+            Some(WeightArc {
+                pair: Pair { head: head.head, query, key },
+                own,
+                from: WordAt { side: layer_of.queries, position: query },
+                to: WordAt { side: layer_of.keys, position: key },
+                weight,
+                added: None,
+                is_enabled: true,
+            })
         };
         self.placed_words(layer_of.queries).filter_map(strongest).collect()
     }
@@ -567,6 +589,7 @@ fn words(tokens: &[Token], space: &StaticSpace) -> Vec<ArcWord> {
         text: token.text.clone(),
         group: token.word.and_then(|word| space.group_of[word]),
         is_part: false,
+        is_added: token.is_added(),
     });
     words.collect()
 }

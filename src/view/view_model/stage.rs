@@ -149,7 +149,8 @@ pub struct TokenPoint {
     pub end: [f32; 3],
     /// The contextual point with the trained weights, which equals `end` until weights are changed.
     pub trained_end: [f32; 3],
-    /// The group of the end that the word reaches; `None` if it reaches none.
+    /// The group of the end of the gauge towards which the word has moved, once it is on that end's half; `None` if
+    /// there is no such end, or if the end is no group.
     pub reaches: Option<usize>,
     /// Whether the tokenizer added the piece, such as `[CLS]`.
     pub is_added: bool,

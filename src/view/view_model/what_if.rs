@@ -250,9 +250,9 @@ impl WhatIfModel {
         }
     }
 
-    /// Returns the title of a head, such as `Layer 2, head 1`.
-    pub fn title(&self, head: usize) -> &str {
-        self.heads.iter().find(|row| row.head == head).map_or("", |row| &row.title)
+    /// Returns the name of a head within a sentence, such as `layer 2, head 1`.
+    pub fn head_name(&self, head: usize) -> String {
+        self.architecture.head_name(head)
     }
 
     /// Returns a head's place in the tensors, in words.

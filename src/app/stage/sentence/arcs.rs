@@ -171,6 +171,8 @@ pub struct Plan {
     widths: Vec<f32>,
     /// The distance by which the widest row has scrolled to the left.
     scrolled: f32,
+    /// The first patch of a picture, at its upper left corner; `None` for a sentence of words.
+    first_patch: Option<Rect>,
 }
 
 impl Plan {
@@ -238,6 +240,7 @@ impl Plan {
         let side = (height / rows).min((width - column) / columns).clamp(SIDES.0, SIDES.1);
         let grid = Vec2::new(side * columns, side * rows);
         let left = (width - grid.x - column).max(0.0) / 2.0;
+        let first_patch = Some(Rect::from_min_size(Pos2::new(left + column, size::GAP), Vec2::splat(side)));
         let mut others = 0.0;
         let line = LEAST * LEADING;
         let placed = words.iter().zip(&places.of_tokens).enumerate().map(|(position, (_, place))| {
@@ -247,14 +250,23 @@ impl Plan {
             } else {
                 let at = Pos2::new(left, size::GAP + others);
                 others += line;
-                Rect::from_min_size(at, Vec2::new(column - size::GAP, line))
+                Rect::from_min_size(at, Vec2::new((column - size::GAP).max(0.0), line))
             };
             PlacedWord { at: WordAt::in_sentence(position), row: 0, rect }
         });
         let words: Vec<PlacedWord> = placed.collect();
         let size = Vec2::new(width.max(left + column + grid.x), 2.0 * size::GAP + grid.y.max(others));
         let widths = vec![column + grid.x];
-        Self { size, font: LEAST, words, rooms: vec![size::GAP], seen: width, widths, scrolled: 0.0 }
+        Self { size, font: LEAST, words, rooms: vec![size::GAP], seen: width, widths, scrolled: 0.0, first_patch }
+    }
+
+    /// Returns the rectangle of a patch of a picture.
+    ///
+    /// # Panics
+    /// If the plan is that of words.
+    pub fn patch(&self, [row, column]: [usize; 2]) -> Rect {
+        let first = self.first_patch.expect("a plan of patches");
+        first.translate(Vec2::new(column as f32, row as f32) * first.size())
     }
 
     fn laid(rows: Vec<Row>, font: f32, room: Room) -> Self {
@@ -278,7 +290,7 @@ impl Plan {
         }
         let widths = rows.iter().map(|row| row_width(&row.widths, font)).collect();
         let size = Vec2::new(widest, y + room.below);
-        Self { size, font, words, rooms, seen: room.width, widths, scrolled: 0.0 }
+        Self { size, font, words, rooms, seen: room.width, widths, scrolled: 0.0, first_patch: None }
     }
 
     /// Returns the plan scrolled by a distance, so that source and target are seen together: each row is scrolled by
@@ -375,7 +387,13 @@ mod tests {
     }
 
     fn words(text: &str) -> Vec<ArcWord> {
-        let word = |word: &str| ArcWord { label: word.to_owned(), text: word.to_owned(), group: None, is_part: false };
+        let word = |word: &str| ArcWord {
+            label: word.to_owned(),
+            text: word.to_owned(),
+            group: None,
+            is_part: false,
+            is_added: false,
+        };
         text.split_whitespace().map(word).collect()
     }
 

@@ -391,7 +391,8 @@ impl<'a> Strip<'a> {
     /// Returns the arcs from each word to the one of the other sentence that it looks at most, as long as no word is
     /// chosen and no step is walked through.
     fn alignment(&self, view: &PanelView) -> Vec<WeightArc> {
-        let layer = layer(self.model, view.selection, view.walk).filter(|_| self.walk.is_none() && self.has_weights());
+        let layer = layer(self.model, view.selection, view.walk)
+            .filter(|_| self.options.is_open && self.walk.is_none() && self.has_weights());
         let arcs = layer.map(|layer| self.model.alignment(layer, view.selection.shown_head(), view.selection.reading));
         arcs.unwrap_or_default()
     }
@@ -431,9 +432,12 @@ impl<'a> Strip<'a> {
         // The strip as a whole has the keyboard focus, and its arrow keys move from word to word.
         let response = ui.interact(rect, ui.id().with(("word", word.at)), Sense::CLICK);
         let is_chosen = is_chosen(word.at, state, view.selection);
-        let kind = if self.model.patches.is_some() { "Token" } else { "Word" };
-        let name = format!("{kind} {}: {}", text.label, self.spoken(word.at, shown, state, view.selection, view.walk));
-        response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_chosen, &name));
+        response.widget_info(|| {
+            let kind = if self.model.patches.is_some() { "Token" } else { "Word" };
+            let spoken = self.spoken(word.at, shown, state, view.selection, view.walk);
+            let name = format!("{kind} {}: {spoken}", text.label);
+            WidgetInfo::selected(WidgetType::SelectableLabel, true, is_chosen, name)
+        });
         let is_pointed = response.hovered()
             || view.hover.at() == Some(word.at)
             || view.hover.at().is_none() && view.hover.word() == Some(&*text.text);

@@ -23,15 +23,21 @@ impl Strip<'_> {
         let palette = Palette::of(ui.visuals().dark_mode);
         let picture = self.picture.map(|picture| texture(ui.ctx(), picture));
         let shares = shown.map_or_else(Vec::new, |shown| self.model.shares(&shown));
-        for word in &self.plan.words {
-            let Some(place) = places.of_tokens.get(word.at.position).copied().flatten() else { continue };
-            let rect = word.rect.translate(origin.to_vec2());
+        // Of a long text, only a stretch of the tokens is shown. The patches outside of it are covered.
+        let mut tokens = vec![None; places.rows * places.columns];
+        for (token, place) in places.of_tokens.iter().enumerate() {
+            place.iter().for_each(|[row, column]| tokens[row * places.columns + column] = Some(token));
+        }
+        for (patch, token) in tokens.into_iter().enumerate() {
+            let place = [patch / places.columns, patch % places.columns];
+            let rect = self.plan.patch(place).translate(origin.to_vec2());
             if let Some(picture) = &picture {
                 paint_patch(ui.painter(), picture, places, place, rect);
             }
             // Without weights, the whole picture is visible.
-            let share = shares.get(word.at.position).copied().flatten();
-            let (own, share) = share.unwrap_or((0, if shown.is_none() && picture.is_some() { 1.0 } else { 0.0 }));
+            let is_clear = token.is_some() && shown.is_none() && picture.is_some();
+            let share = token.and_then(|token| shares.get(token).copied().flatten());
+            let (own, share) = share.unwrap_or((0, if is_clear { 1.0 } else { 0.0 }));
             ui.painter().rect_filled(rect, 0.0, patch_color(palette, picture.is_some(), own, share));
             if picture.is_none() {
                 ui.painter().rect_stroke(rect, 0.0, Stroke::new(size::HAIRLINE, palette.line), StrokeKind::Inside);

@@ -20,7 +20,8 @@ pub struct EmbeddedCorpus {
     pub examples: Arc<[Example]>,
     /// The pretrained model that was read with the vectors and that is not trained here.
     pub pretrained: Option<Arc<Pretrained>>,
-    /// The first sentence of the pretrained model, with the target that it wrote while the axes were measured.
+    /// The lesson's first sentence as it was read to measure the axes of a pretrained model, with the target that the
+    /// model wrote, if it writes one; `None` for other lessons.
     pub opening: Option<Sentence>,
     pub progress: Progress,
 }

@@ -208,7 +208,8 @@ impl Notebook {
     /// stale, but none of them is run.
     pub fn see(&mut self, versions: Versions) {
         if versions != self.versions {
-            // Another sentence of the lesson does not change the model, and the texts refer to their own sentences.
+            // If only the sentence on the stage has changed to another one of the lesson, the values from before the
+            // writes still hold: the model is the same, and each text is evaluated on the sentence that it refers to.
             let is_other_model = Versions { forward: self.versions.forward, ..versions } != self.versions;
             if is_other_model || self.last_command != (LastCommand::Sentence { is_of_lesson: true }) {
                 self.forget_before_writes();

@@ -77,8 +77,10 @@ impl Layers<'_> {
 
     /// Returns the states of a sentence and, if there is one, of its source, because both are shown in one basis.
     fn states_of_towers(&self, frame: &SentenceFrame, activations: &Activations<f32>) -> Vec<Matrix<f32>> {
-        let own = (Tower::Sentence, frame.input());
-        let towers = std::iter::once(own).chain(frame.source().map(|source| (Tower::Source, source)));
+        // A target that was not written has only its start token, which is left out like all first tokens.
+        let is_begun = frame.source().is_some() && frame.input().words.len() == 1;
+        let own = (!is_begun).then(|| (Tower::Sentence, frame.input()));
+        let towers = own.into_iter().chain(frame.source().map(|source| (Tower::Source, source)));
         towers.flat_map(|(tower, words)| self.states((tower, words), activations, first(words)..)).collect()
     }
 

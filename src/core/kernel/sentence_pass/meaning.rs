@@ -2,8 +2,8 @@
 //! kind below that the sentence has, those whose vectors are farthest apart after all layers.
 //!
 //! The kinds of pairs are, in this order: two occurrences of a word that the lesson is about; two words that the lesson
-//! is about, such as the two candidates of an answer; two occurrences of any word; any two words. Words that only join
-//! others, such as *the* or *of*, are left out unless fewer than two other words remain. The first token is always left
+//! is about; the two likeliest answers for a hidden word, if the likeliest of all is a word of the sentence; two
+//! occurrences of any word; any two words. Words that only join others, such as *the* or *of*, are left out unless fewer than two other words remain. The first token is always left
 //! out, because many models leave it far away from all others (see [`super::axes`]).
 
 use std::ops::{Range, RangeFrom};
@@ -12,14 +12,13 @@ use attune_engine::numerics::Matrix;
 use attune_engine::numerics::model::classes::Candidates;
 use attune_engine::numerics::model::{Activations, Tower};
 use attune_engine::numerics::vectors::Similarity;
-use attune_engine::pretrained::tokenizer::write::MASK;
 
 use super::axes::{Layers, first, middles};
 use super::sentence::{SentenceFrame, last_state};
 use crate::kernel::values::meaning::{Meaning, MeaningEnd, MeaningWord};
 use crate::kernel::values::sentence::{Token, labels, word_pieces, written_word};
 use crate::lesson::cells::CellKind;
-use crate::lesson::schema::Lesson;
+use crate::lesson::schema::{Lesson, Objective};
 
 /// English words, in alphabetical order, that join others and say little by themselves.
 const JOINING: [&str; 104] = [
@@ -59,15 +58,17 @@ impl Layers<'_> {
     pub fn meaning(&self, lesson: &Lesson, frame: &SentenceFrame, activations: &Activations<f32>) -> Option<Meaning> {
         let from = first(frame.input())..;
         let states = self.states((Tower::Sentence, frame.input()), activations, from.clone()).pop()?;
-        measured(lesson, frame, &states, from, self.answer(frame, activations))
+        measured(lesson, frame, &states, from, self.answer(lesson, frame, activations))
     }
 
-    /// Returns the logits at the first hidden word, with the words that they are about; `None` without one.
-    fn answer(&self, frame: &SentenceFrame, activations: &Activations<f32>) -> Option<HiddenWord<'_>> {
-        /// The texts of hidden words in BERT's family and in RoBERTa's.
-        const HIDDEN: [&str; 2] = [MASK, "<mask>"];
+    /// Returns the logits at the last hidden word, with the words that they are about; `None` without such a word, and for
+    /// a model that does not guess hidden words.
+    fn answer(&self, lesson: &Lesson, frame: &SentenceFrame, activations: &Activations<f32>) -> Option<HiddenWord<'_>> {
+        let is_guessed = matches!(lesson.model.objective, Objective::MaskedWord { .. });
+        let folder = lesson.static_embedding.pretrained().filter(|folder| is_guessed && folder.has_head)?;
+        let (_, hidden) = folder.hidden()?;
         let classes = self.model.classes.candidates()?;
-        let place = frame.tokens().iter().position(|token| HIDDEN.contains(&&*token.text))?;
+        let place = frame.tokens().iter().rposition(|token| token.word == Some(hidden as usize))?;
         let output = (place < activations.output.rows()).then(|| activations.output.row(place).to_vec())?;
         let logits = self.model.logits_of(self.parameters, &Matrix::from_row_major(1, output.len(), output));
         Some(HiddenWord { logits: logits.flat().to_vec(), classes })
@@ -98,12 +99,9 @@ impl HiddenWord<'_> {
 }
 
 /// Measures the axis with a meaning in a recorded sentence. Returns `None` if the sentence has no two words to tell
-/// apart, as if its tokens are the patches of a picture, or if no hidden states were recorded.
+/// apart, or if no hidden states were recorded.
 pub fn of_recorded(lesson: &Lesson, frame: &SentenceFrame) -> Option<Meaning> {
     let pass = frame.recorded().filter(|pass| pass.has_states())?;
-    if pass.place.model.recording.texts[pass.place.text].about.grid.is_some() {
-        return None;
-    }
     let (from, states) = (first(frame.input()).., last_state(&pass.activations));
     let rows =
         Matrix::from_fn(states.rows().saturating_sub(from.start), states.cols(), |i, j| states.get(i + from.start, j));
@@ -118,6 +116,10 @@ fn measured(
     from: RangeFrom<usize>,
     hidden: Option<HiddenWord<'_>>,
 ) -> Option<Meaning> {
+    // Patches of a picture have no words.
+    if frame.recorded().is_some_and(|pass| pass.place.model.recording.texts[pass.place.text].about.grid.is_some()) {
+        return None;
+    }
     let words = candidates(frame, from.start, states.rows());
     let pieces: Vec<Range<usize>> =
         words.iter().map(|word| word.pieces.start - from.start..word.pieces.end - from.start).collect();

@@ -69,8 +69,12 @@ struct ReadRow {
 impl ReadRow {
     /// Returns the row of the largest weight, among the rows after the start token that have a next word.
     fn of(head: usize, weights: &Matrix<f32>, target: &[Token], source: &[Token]) -> Option<Self> {
+        // Marks such as `<s>` or `>>fra<<`, with which some targets begin, are no words.
+        let is_word = |token: &Token| token.text.starts_with(char::is_alphabetic);
+        let read = |query: &usize| is_word(&target[*query]) && is_word(&target[*query + 1]);
         let words = (0..source.len()).filter(|key| !source[*key].is_added());
-        let cells = words.flat_map(|key| (1..target.len().saturating_sub(1)).map(move |query| (query, key)));
+        let read: Vec<usize> = (1..target.len().saturating_sub(1)).filter(read).collect();
+        let cells = words.flat_map(|key| read.iter().map(move |query| (*query, key)));
         let (query, key) = cells.max_by(|a, b| weights.get(a.0, a.1).total_cmp(&weights.get(b.0, b.1)))?;
         Some(Self {
             head,
@@ -279,7 +283,7 @@ impl Translations {
         let best = architecture.head_name(best.head);
         Some(format!(
             "## Which head aligns\n\nAn alignment says from which word of the source a word of the target comes. Read the map \
-             one row early: a row is a word that the decoder has read, and the head looks for the word that is written \
+             one row early: a row is a word that the decoder has read, and the head usually looks for the word that is written \
              *next*.{example}\n\nNobody has aligned these sentences by hand, so the heads vote: the aligned word of a row is the one \
              that all heads of cross-attention together weigh most (Garg et al. 2019). Measured over the {} of this notebook, \
              of the model's {} heads of cross-attention the one that gives this word the largest share of its weight is \

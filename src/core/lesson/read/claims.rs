@@ -379,8 +379,8 @@ impl ClaimContext<'_> {
         Some(head)
     }
 
-    /// Checks that a recording has such a fact: one of a single pass, and one about hidden states only if they were
-    /// recorded.
+    /// Checks that a fact can be measured in a recording: a single pass must contain it, and a fact about hidden
+    /// states needs a recording that has them.
     fn check_recorded(&self, node: Node<'_>, form: &FactForm) -> Option<()> {
         let Some(recording) = &self.names.recording else { return Some(()) };
         if !OF_A_PASS.contains(&form.name) {

@@ -17,8 +17,8 @@ pub enum Content {
     Model,
 }
 
-/// Declares the panels in the order of the window, each with the title of its tab, which is also its name in lessons,
-/// its content, and a short description.
+/// Declares the panels in the order of the window, each with the title of its tab (also its name in lessons), its
+/// content, and a short description.
 macro_rules! panels {
     ($($name:ident = $title:literal, $content:ident, $about:literal;)*) => {
         /// A panel of the window.

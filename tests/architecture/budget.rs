@@ -15,7 +15,7 @@ const AGREED: &[(&str, usize)] = &[
     ("lines of the page's scripts", 3_650),
     ("lines of tests", 51_550),
     ("lines of inline tests", 6_750),
-    ("files of src", 578),
+    ("files of src", 580),
     ("functions over 40 lines in 10,000", 135),
     ("commands", 94),
     ("quantities", 39),

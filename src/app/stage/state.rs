@@ -314,8 +314,8 @@ impl StageState {
         self.followed = Some(Followed { layer: walk.layer(), word: Some(word), head: selection.head });
     }
 
-    /// Adapts to another sentence. The default head is measured again, unless it is kept: the sentence of a real model is
-    /// changed to see what the same head does there.
+    /// Adapts to another sentence. The default head is measured again, unless it is kept: the sentence of a real model
+    /// is changed to see what the same head does there.
     pub fn take_sentence(&mut self, keeps_head: bool) {
         self.followed = self.followed.filter(|_| keeps_head).map(|before| Followed { word: None, ..before });
     }

@@ -240,8 +240,8 @@ impl SentenceArcs {
         self.placed_words(side).find(|(_, placed)| *placed == position).map(|(row, _)| row)
     }
 
-    /// Returns the share of the largest weight that each word of the sentence has among the arcs of a word, as a mean over
-    /// the shown heads, with the head of its largest weight. Words without an arc have no share.
+    /// Returns the share of the largest weight that each word of the sentence has among the arcs of a word, as a mean
+    /// over the shown heads, with the head of its largest weight. Words without an arc have no share.
     pub fn shares(&self, shown: &ShownArcs) -> Vec<Option<(usize, f32)>> {
         let mut largest = vec![None::<(usize, f32)>; self.words.len()];
         let mut sums = vec![0.0; self.words.len()];

@@ -3,8 +3,9 @@
 //!
 //! The kinds of pairs are, in this order: two occurrences of a word that the lesson is about; two words that the lesson
 //! is about; the two likeliest answers for a hidden word, if the likeliest of all is a word of the sentence; two
-//! occurrences of any word; any two words. Words that only join others, such as *the* or *of*, are left out unless fewer than two other words remain. The first token is always left
-//! out, because many models leave it far away from all others (see [`super::axes`]).
+//! occurrences of any word; any two words. Words that only join others, such as *the* or *of*, are left out unless
+//! fewer than two other words remain. The first token is always left out, because many models leave it far away from
+//! all others (see [`super::axes`]).
 
 use std::ops::{Range, RangeFrom};
 
@@ -61,8 +62,8 @@ impl Layers<'_> {
         measured(lesson, frame, &states, from, self.answer(lesson, frame, activations))
     }
 
-    /// Returns the logits at the last hidden word, with the words that they are about; `None` without such a word, and for
-    /// a model that does not guess hidden words.
+    /// Returns the logits at the last hidden word, with the words that they are about; `None` without such a word, and
+    /// for a model that does not guess hidden words.
     fn answer(&self, lesson: &Lesson, frame: &SentenceFrame, activations: &Activations<f32>) -> Option<HiddenWord<'_>> {
         let is_guessed = matches!(lesson.model.objective, Objective::MaskedWord { .. });
         let folder = lesson.static_embedding.pretrained().filter(|folder| is_guessed && folder.has_head)?;
@@ -83,16 +84,18 @@ struct HiddenWord<'a> {
 
 impl HiddenWord<'_> {
     /// Returns the two likeliest words of the sentence; `None` unless the likeliest of all answers is one of its words.
+    /// Words that the sentence repeats are left out, because a hidden word asks for one that is not repeated yet.
     fn pair(&self, frame: &SentenceFrame, words: &[Candidate]) -> Option<(usize, usize)> {
         let logit = |word: usize| {
             let Range { start, end } = words[word].pieces;
             let row = frame.tokens()[start].word.filter(|_| end == start + 1)?;
             self.logits.get(self.classes.class(row)?).copied()
         };
-        let mut likely: Vec<(f32, usize)> = (0..words.len()).filter_map(|word| Some((logit(word)?, word))).collect();
+        let occurs_once = |word: &usize| words.iter().filter(|other| other.text == words[*word].text).count() == 1;
+        let once = (0..words.len()).filter(occurs_once);
+        let mut likely: Vec<(f32, usize)> = once.filter_map(|word| Some((logit(word)?, word))).collect();
         likely.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let (largest, first) = *likely.first()?;
-        let (_, second) = *likely.iter().find(|(_, word)| words[*word].text != words[first].text)?;
+        let [(largest, first), (_, second), ..] = likely[..] else { return None };
         let is_answer = self.logits.iter().all(|logit| *logit <= largest);
         is_answer.then_some((first.min(second), first.max(second)))
     }

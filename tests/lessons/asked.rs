@@ -22,7 +22,7 @@ const OF_STEPS: [&[&str]; 8] = [
     &["mask", "root", "padding", "padded"],
     &["softmax", "weight", "look", "attend", "distances", "head", "ask"],
     &["mixes"],
-    &["sum of these arrows", "weight times its value", "added"],
+    &["sum of the arrows", "weight times its value", "added"],
     &["vector", "measure", "error", "alike", "middle"],
 ];
 

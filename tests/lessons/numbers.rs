@@ -20,17 +20,22 @@ const BY_HAND: &[(&str, &[&str], &str)] = &[
     ("dot_product", &["0.9"], "the largest entry, which a question names"),
     ("gradient", &["0.1", "0.5"], "the learning rate that a task sets, and a given vector"),
     ("gradient", &["0.2", "0.3"], "scores of a row that a note makes up"),
+    ("encoder", &["0.71", "0.55"], "means over further sentences, which no cell runs"),
+    ("encoder", &["0.0"], "a number that a cell prints for two equal answers"),
+    ("idiom", &["0.7"], "a bound that holds for eight seeds"),
     ("induction", &["1.8"], "the loss at a step of training, where the text says so"),
     ("induction", &["2.3"], "the bound of a prediction"),
     ("it", &["0.1", "0.0", "0.2", "0.3", "0.6", "0.5", "0.4", "0.7", "0.9", "0.8"], "keys and values made by hand"),
     ("it", &["0.05", "0.60", "0.02", "0.03", "0.20", "0.08"], "as published, drawn and not computed"),
     ("it", &["0.70", "1.01", "0.598", "0.518", "0.432"], "as published, drawn and not computed"),
     ("it", &["0.601", "0.519", "0.433", "1.22"], "computed from keys and values made by hand: no tensor of the model"),
+    ("order", &["6.28"], "a whole turn in radians"),
     ("qkv", &["0.32", "0.59", "0.86", "0.62", "0.71", "0.88", "0.74", "0.67"], "as published, with their slips"),
     ("scaling", &["1.2669", "0.9999"], "as published, and impossible"),
     ("scaling", &["1.5"], "an entry of a case that the check makes up"),
     ("the_transformer", &["1706.03762", "2207.09238"], "numbers of papers"),
-    ("writer", &["6.5", "0.8"], "a mean over stories, from docs/real-models.md, and a temperature that a task sets"),
+    ("writer", &["0.47", "0.35"], "shares of the command that stands beside them"),
+    ("writer", &["6.5"], "a mean over stories, from docs/real-models.md"),
     ("words", &["0.51820", "0.19545"], "a step of word2vec on paper: no tensor of the model"),
 ];
 
@@ -97,6 +102,7 @@ const TASK: usize = 3;
 
 #[test]
 fn minutes_are_those_of_the_words_and_the_tasks() {
+    let mut wrong = Vec::new();
     for lesson in course() {
         let (mut words, mut tasks) = (0, 0);
         for cell in &lesson.cells {
@@ -111,10 +117,9 @@ fn minutes_are_those_of_the_words_and_the_tasks() {
         }
         let measured = (words + WORDS / 2) / WORDS + TASK * tasks;
         let minutes = lesson.minutes.expect("minutes");
-        assert!(
-            minutes.abs_diff(measured) <= 1,
-            "{}: {minutes} minutes; {words} words, {tasks} tasks: {measured}",
-            lesson.id
-        );
+        if minutes.abs_diff(measured) > 1 {
+            wrong.push(format!("{}: {minutes} minutes; {words} words, {tasks} tasks: {measured}", lesson.id));
+        }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

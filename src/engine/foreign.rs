@@ -196,7 +196,7 @@ fn is_windows_program(head: &[u8]) -> bool {
     head.starts_with(b"MZ") && head.get(..0x40).is_some_and(|header| header.contains(&0))
 }
 
-/// Recognises UTF-16 by a byte order mark, or by ASCII letters with a zero byte after or before each.
+/// Recognises UTF-16 by a byte order mark, or by ASCII characters with a zero byte after or before each.
 fn is_utf_16(head: &[u8]) -> bool {
     const LETTERS: usize = 8;
     let pairs = head.as_chunks::<2>().0.get(..LETTERS).unwrap_or_default();

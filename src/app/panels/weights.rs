@@ -483,7 +483,7 @@ pub struct ToolsUiState {
     value: f32,
     scale: f32,
     draw: u64,
-    /// The training step with which the weights are compared, if they are.
+    /// The training step with which the weights were last compared, which is offered for the next comparison.
     step: usize,
     stroke: Stroke,
 }

@@ -49,7 +49,8 @@ pub fn open_awaited(world: &mut World) {
     if is_shown { open_space(world, path) } else { await_space(world, path) }
 }
 
-/// Starts reading another file of vectors and rotating it onto the open one, once that is completely read.
+/// Starts to read another file of vectors and to rotate it onto the open one. If the open one is not completely read
+/// yet, remembers the other file for later.
 fn open_space(world: &mut World, path: PathBuf) {
     let snapshot = world.resource::<LatestModels>().snapshot();
     let read = snapshot.filter(|snapshot| !snapshot.lesson.static_embedding.is_in_part());

@@ -1,5 +1,5 @@
-//! The sentences on a query and a key in a head, from their vectors to the word's move: they are for all settings of
-//! the forward pass, so that a live page can choose among them too.
+//! The sentences on a query and a key in a head, from their vectors to the word's move. They have clauses for all
+//! settings of the forward pass, so that a live page can choose the right ones after a setting is changed.
 
 use attune_core::kernel::snapshot::ModelSnapshot;
 use attune_engine::numerics::attention::{Edge, HeadMode, Mask};

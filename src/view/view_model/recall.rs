@@ -152,8 +152,8 @@ pub struct Review {
     /// The file of the questions; `None` if the course has none.
     pub file: Option<PathBuf>,
     /// The questions that were answered, or whose lessons the learner has opened. Those that are due come before the
-    /// others. Within each of these two parts, those answered wrongly come first, then unasked ones by the number of
-    /// wrong predictions in their lessons, and equal ones in the order in which they are due.
+    /// others. Within each of these two parts, those answered wrongly come first, and then those not asked yet whose
+    /// lessons have wrong predictions, the most first. Otherwise, the order is that in which they are due.
     pub questions: Vec<Scheduled>,
     /// The time at which the schedule was made, in seconds since 1970.
     pub now: u64,

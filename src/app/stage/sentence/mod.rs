@@ -725,7 +725,7 @@ impl Fade {
     }
 }
 
-/// Handles the keys of the sentence before any panel sees them.
+/// Handles key presses for the sentence before any panel sees them.
 pub fn keys(ctx: &Context, model: Option<&SentenceArcs>, state: &mut StripState, view: &mut PanelView) {
     let Some(model) = model else { return };
     let has_arcs = !model.layers.is_empty();

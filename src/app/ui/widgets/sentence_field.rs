@@ -196,8 +196,8 @@ fn write_edit(
     read(model, state).fault.is_none().then(|| SentenceChange::Typed(state.text.clone()))
 }
 
-/// Returns the font of the field: while it is closed, the largest one in which the whole sentence fits, or else the
-/// smallest.
+/// Returns the font of the field. While the field is closed, this is the largest font in which the whole sentence fits;
+/// if none fits, the smallest. The open field has the largest.
 fn font(ui: &Ui, width: f32, state: &SentenceFieldState) -> FontId {
     const SIZES: [f32; 3] = [size::BODY, size::MONO, size::SMALL];
     let room = width - 2.0 * size::FIELD_MARGIN.x;

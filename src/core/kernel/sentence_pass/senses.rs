@@ -471,7 +471,8 @@ impl MeasuredSenses {
 
 /// Greatest number of sentences that are measured.
 pub const MEASURED_MAX: usize = 20;
-/// Greatest number of sentences in a list. Those that are not measured are still saved.
+/// Greatest number of sentences in a list. It is larger than [`MEASURED_MAX`], because sentences that are not measured
+/// are saved too.
 pub const LISTED_MAX: usize = 200;
 /// Number of sentences of a saved list that are read: one more than allowed, so that a longer list is refused as a
 /// whole.

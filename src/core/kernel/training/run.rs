@@ -87,7 +87,7 @@ impl TrainingRun {
         self.latest.steps_done() < self.steps_done()
     }
 
-    /// Computes the lost state of the latest step again, in at most `steps` steps.
+    /// Continues to compute the lost state of the latest step, by at most `steps` steps.
     pub fn recover(&mut self, trainer: &Trainer, cache: &mut StepCache, steps: usize) {
         let mut last_good = Replay { state: self.latest.clone(), target: self.steps_done() };
         self.advance(&mut last_good, trainer, cache, steps);

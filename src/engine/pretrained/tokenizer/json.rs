@@ -286,7 +286,7 @@ fn pipeline<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Erro
     FewValues(&mut left).deserialize(from).map(|value| Some(value).filter(|value| !value.is_null()))
 }
 
-/// A reader of any value that contains at most the given number of other values.
+/// A reader of any value. The number counts how many values may still be read, including this one and those inside it.
 struct FewValues<'a>(&'a mut usize);
 
 impl<'de> DeserializeSeed<'de> for FewValues<'_> {

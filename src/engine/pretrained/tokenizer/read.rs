@@ -128,8 +128,8 @@ pub fn check_piece(piece: &str, id: u32) -> Read<()> {
     Ok(())
 }
 
-/// Makes the search for the pieces that are never split, and returns it with the ids of those that are special. A piece
-/// that is in the vocabulary keeps its id.
+/// Builds the matcher of the pieces that are never split, and returns it with the ids of those that are special. All of
+/// them are added to `pieces`; one that is in the model's vocabulary keeps its id there.
 fn read_added(
     tokens: Vec<AddedTokenJson>,
     pieces: &mut Pieces,

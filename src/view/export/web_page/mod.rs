@@ -1,4 +1,5 @@
-//! A page as one HTML file, without network access or scripts, light or dark as the reader's system is.
+//! A page as HTML, without network access, light or dark as the reader's system is. It is one file without scripts,
+//! unless another export adds scripts or shares files among the pages of a site.
 //!
 //! Everything that comes from a lesson or an output goes through [`escaped`] or `markdown_html`. Should a tag slip
 //! through, the page's own policy still prevents it from running or fetching anything.

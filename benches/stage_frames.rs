@@ -138,7 +138,7 @@ fn passes(model: &Arc<StageModel>, turn: Vec2) -> Vec<f64> {
         controls.rig.orbit(turn);
         let mut output = ctx.run_ui(input, |ui| {
             let begun = Instant::now();
-            let scene = SceneRef { model, emphasis: &emphasis, path: None, walk: None };
+            let scene = SceneRef { model, emphasis: &emphasis, path: None, walk: None, patches: None };
             picture_ui(
                 ui,
                 Some(scene),

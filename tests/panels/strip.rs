@@ -282,7 +282,7 @@ fn a_second_sentence_is_read_over_the_picture_and_a_click_compares_its_word() {
 #[test]
 fn the_patches_of_a_picture_are_pointed_at_and_chosen() {
     for name in ["picture", "vit"] {
-        let path = at(&format!("tests/fixtures/recordings/{name}/run.safetensors"));
+        let path = at(format!("tests/fixtures/recordings/{name}/run.safetensors"));
         let mut bench = PanelHarness::new(recorded(&path), SIZE, Line::default());
         bench.run_steps(2);
         let patch = bench.get_by_label_contains("Token 2,3: ").rect();

@@ -209,7 +209,7 @@ pub fn paint_patches(canvas: &Canvas) {
     points.sort_by(|a, b| b.depth.total_cmp(&a.depth));
     for point in points {
         let Hit::Token(position) = point.hit else { continue };
-        let Some(place) = places.of_tokens.get(position).copied().flatten() else { continue };
+        let Some(place) = places.of_token(position) else { continue };
         let piece = Rect::from_center_size(point.at, egui::Vec2::splat(2.0 * HALF * point.radius));
         paint_patch(painter, &picture, places, place, piece);
         let frame = Stroke::new(size::HAIRLINE, projected.palette.ink_soft);
@@ -524,7 +524,7 @@ fn is_quiet(projected: &ProjectedScene, crowds: &[(usize, Glow)], pointer: Optio
         NameOwner::Point(Hit::Word(word)) => word,
         // The place of a patch in its picture says little, and many such names would cover the points.
         NameOwner::Point(Hit::Token(token)) => {
-            let is_patch = patches.is_some_and(|(places, _)| places.of_tokens.get(token).is_some_and(Option::is_some));
+            let is_patch = patches.is_some_and(|(places, _)| places.of_token(token).is_some());
             return is_patch && name.priority > Priority::Selected;
         }
         _ => return false,

@@ -338,10 +338,10 @@ fn spread_at_opening(
         let targets = Targets::of(lesson, &space.vocabulary, model, parameters);
         let texts = Sentence::all_of_lesson(lesson, &space.vocabulary).enumerate();
         let frame = |(number, mut sentence): (usize, Sentence)| {
-            let is_slow = || writing_cost(model, sentence.words.len()) > WRITING_COST_MAX;
-            if let Some(targets) = targets
-                .as_ref()
-                .filter(|targets| number > 0 && sentence.target.is_none() && targets.rule().is_none() && is_slow())
+            if number > 0
+                && sentence.target.is_none()
+                && let Some(targets @ Targets::ByModel { .. }) = &targets
+                && writing_cost(model, sentence.words.len()) > WRITING_COST_MAX
             {
                 sentence.target = Some(Arc::new(targets.begun()));
             }

@@ -24,7 +24,7 @@ impl Lesson {
     /// Returns the lesson that is made for a model's folder.
     pub fn of_model(model: ModelFolder) -> Self {
         let (config, sentences) = (&model.config, usual_sentences(&model));
-        let notes = notes(&model, !sentences.is_empty());
+        let notes = notes(&model, &sentences);
         let network = ModelConfig::untrained(model.architecture.clone(), Self::objective_of(config));
         let (id, title, about) = (file_id("model", &model.name), model.name.clone(), model.about());
         Self {
@@ -288,8 +288,8 @@ pub(super) fn plain(text: &str) -> String {
     text.char_indices().map(plain).collect()
 }
 
-fn notes(model: &ModelFolder, has_sentence: bool) -> Cell {
-    let first = match why_no_sentence(model, has_sentence) {
+fn notes(model: &ModelFolder, sentences: &[String]) -> Cell {
+    let first = match why_no_sentence(model, !sentences.is_empty()) {
         None if model.reads_source() => format!(
             "Type a source above the stage, and the model writes a target from it, with the likeliest word each time. To \
              see how the model reads a target of your own, write it behind `{PAIR}`. Every word moves"
@@ -297,7 +297,7 @@ fn notes(model: &ModelFolder, has_sentence: bool) -> Cell {
         None => "Type a sentence above the stage, and every word moves".to_owned(),
         Some(why) => format!("Note that {}. Every token moves", plain(&why)),
     };
-    let is_translator = model.reads_source() && of_a_shipped_model(model).is_some();
+    let is_translator = *sentences == OF_SHIPPED_TRANSLATOR;
     let markdown = format!(
         "# {}\n\n{}.{}\n\n{first} from its static vector, its row of the embedding table, through all layers. Add a \
          code cell below to read or change any tensor.",

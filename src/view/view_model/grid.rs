@@ -60,6 +60,11 @@ pub struct PatchPlaces {
 }
 
 impl PatchPlaces {
+    /// Returns the row and the column of a token's patch; `None` if the token is no patch.
+    pub fn of_token(&self, token: usize) -> Option<[usize; 2]> {
+        self.of_tokens.get(token).copied().flatten()
+    }
+
     /// Returns the places of the tokens that are shown; `None` if they are not patches.
     pub(super) fn of(snapshot: &Snapshot) -> Option<Self> {
         let pass = snapshot.model.as_ref()?.recorded.as_deref()?;
@@ -76,7 +81,7 @@ impl PatchPlaces {
 /// patches.
 pub(crate) fn grid(pass: &RecordedPass) -> Option<((usize, usize), Vec<usize>)> {
     let about = &pass.place.model.recording.texts[pass.place.text].about;
-    let grid = about.grid?;
+    let grid = pass.place.grid()?;
     let places = (0..about.tokens.len()).filter(|at| about.special.binary_search(at).is_err()).collect();
     Some(((grid.rows, grid.columns), places))
 }
@@ -98,11 +103,7 @@ impl PatchPicture {
     /// Reads the picture, or returns `before` if it belongs to the same text; `None` if the recording has no picture.
     pub(crate) fn after(snapshot: &Snapshot, before: Option<&Self>) -> Option<Self> {
         let pass = snapshot.model.as_ref()?.recorded.as_ref()?;
-        let is_same = |before: &&Self| {
-            let (old, new) = (&before.of.place, &pass.place);
-            Arc::ptr_eq(&old.model, &new.model) && old.text == new.text
-        };
-        if let Some(before) = before.filter(is_same) {
+        if let Some(before) = before.filter(|before| before.of.place.is_same_text(&pass.place)) {
             return Some(before.clone());
         }
         let text = &pass.place.model.recording.texts[pass.place.text];

@@ -14,7 +14,6 @@ use attune_engine::numerics::head_measures::{HeadPatterns, MeasureWords, Measure
 use attune_engine::numerics::model::activations::Interventions;
 
 use super::attention::{HeadCells, Reading, Sinks};
-use super::grid::grid;
 use super::labels::{HeadLabels, strongest};
 
 /// A head in the Intervene panel.
@@ -212,7 +211,7 @@ impl AllHeads {
             })
             .collect();
         let (sentence, interventions) = (sentence.clone(), model.interventions.clone());
-        let is_of_patches = model.recorded.as_deref().is_some_and(|pass| grid(pass).is_some());
+        let is_of_patches = model.recorded.as_deref().is_some_and(|pass| pass.place.grid().is_some());
         Self { sentence, interventions, is_measured: is_measured(model), layers, heads, sinks, is_of_patches }
     }
 
@@ -257,8 +256,8 @@ impl AllHeads {
         }
     }
 
-    /// Returns the value that the strongest head would have with equal weights; `None` if the measure is no share, or
-    /// if no head has it.
+    /// Returns the value that the strongest head would have with equal weights; `None` if the measure does not
+    /// count pairs, or if no head has it.
     pub fn even(&self, measure: HeadMeasure) -> Option<f32> {
         let strongest = self.strongest(measure, 1).first().copied()?;
         self.layers[self.heads[strongest].layer].even[measure.place()].filter(|_| measure.counts_pairs())

@@ -79,6 +79,22 @@ pub struct ArcLayer {
     pub heads: Vec<ArcHead>,
 }
 
+impl ArcLayer {
+    /// Returns the arc from a query to a key in one of the layer's heads.
+    fn arc(&self, own: usize, [query, key]: [usize; 2], weight: f32) -> WeightArc {
+        let ArcHead { head, is_enabled, .. } = self.heads[own];
+        WeightArc {
+            pair: Pair { head, query, key },
+            own,
+            from: WordAt { side: self.queries, position: query },
+            to: WordAt { side: self.keys, position: key },
+            weight,
+            added: None,
+            is_enabled,
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct ArcHead {
     /// The index of the head, counted over all blocks.
@@ -366,15 +382,8 @@ impl SentenceArcs {
                         return None;
                     }
                     let weight = head.cells.shown(shown.reading, row, column)?;
-                    Some(WeightArc {
-                        pair: Pair { head: head.head, query, key },
-                        own,
-                        from: WordAt { side: layer.queries, position: query },
-                        to: WordAt { side: layer.keys, position: key },
-                        weight,
-                        added: shown.reading.is_added.then_some(weight),
-                        is_enabled: head.is_enabled,
-                    })
+                    let added = shown.reading.is_added.then_some(weight);
+                    Some(WeightArc { added, ..layer.arc(own, [query, key], weight) })
                 })
             })
             .collect();
@@ -389,16 +398,10 @@ impl SentenceArcs {
     /// the two sentences are aligned; empty for a head within one sentence, and while all heads are shown.
     pub fn alignment(&self, layer: usize, head: Option<usize>, reading: Reading) -> Vec<WeightArc> {
         let layer_of = &self.layers[layer];
-        let only = match &layer_of.heads[..] {
-            [one] => Some(one.head),
-            _ => head,
-        };
-        let is_off = |head: &ArcHead| Some(head.head) == only && !head.is_enabled;
-        let is_hidden = self.measured.is_some() || reading.is_added || layer_of.heads.iter().any(is_off);
-        if layer_of.queries == layer_of.keys || only.is_none() || is_hidden {
-            return Vec::new();
-        }
-        let Some((own, head)) = layer_of.heads.iter().enumerate().find(|(_, head)| Some(head.head) == only) else {
+        let is_alone = layer_of.heads.len() == 1;
+        let is_shown = |one: &ArcHead| one.is_enabled && (is_alone || head == Some(one.head));
+        let is_between = layer_of.queries != layer_of.keys && self.measured.is_none() && !reading.is_added;
+        let Some((own, head)) = layer_of.heads.iter().enumerate().find(|(_, one)| is_between && is_shown(one)) else {
             return Vec::new();
         };
         // Many heads look at an added token when they look at nothing, so it is aligned with no word.
@@ -409,15 +412,7 @@ impl SentenceArcs {
         let strongest = |(row, query): (usize, usize)| {
             let weights = keys.iter().filter_map(|&(column, key)| Some((head.cells.shown(reading, row, column)?, key)));
             let (weight, key) = weights.max_by(|a, b| a.0.total_cmp(&b.0))?;
-            Some(WeightArc {
-                pair: Pair { head: head.head, query, key },
-                own,
-                from: WordAt { side: layer_of.queries, position: query },
-                to: WordAt { side: layer_of.keys, position: key },
-                weight,
-                added: None,
-                is_enabled: true,
-            })
+            Some(layer_of.arc(own, [query, key], weight))
         };
         self.placed_words(layer_of.queries).filter_map(strongest).collect()
     }

@@ -240,13 +240,12 @@ impl Plan {
         let side = (height / rows).min((width - column) / columns).clamp(SIDES.0, SIDES.1);
         let grid = Vec2::new(side * columns, side * rows);
         let left = (width - grid.x - column).max(0.0) / 2.0;
-        let first_patch = Some(Rect::from_min_size(Pos2::new(left + column, size::GAP), Vec2::splat(side)));
+        let first_patch = Rect::from_min_size(Pos2::new(left + column, size::GAP), Vec2::splat(side));
         let mut others = 0.0;
         let line = LEAST * LEADING;
         let placed = words.iter().zip(&places.of_tokens).enumerate().map(|(position, (_, place))| {
-            let rect = if let Some([row, column_of_patch]) = place {
-                let at = Pos2::new(left + column + *column_of_patch as f32 * side, size::GAP + *row as f32 * side);
-                Rect::from_min_size(at, Vec2::splat(side))
+            let rect = if let Some(place) = place {
+                patch_at(first_patch, *place)
             } else {
                 let at = Pos2::new(left, size::GAP + others);
                 others += line;
@@ -257,16 +256,16 @@ impl Plan {
         let words: Vec<PlacedWord> = placed.collect();
         let size = Vec2::new(width.max(left + column + grid.x), 2.0 * size::GAP + grid.y.max(others));
         let widths = vec![column + grid.x];
-        Self { size, font: LEAST, words, rooms: vec![size::GAP], seen: width, widths, scrolled: 0.0, first_patch }
+        let (rooms, first_patch) = (vec![size::GAP], Some(first_patch));
+        Self { size, font: LEAST, words, rooms, seen: width, widths, scrolled: 0.0, first_patch }
     }
 
     /// Returns the rectangle of a patch of a picture.
     ///
     /// # Panics
     /// If the plan is that of words.
-    pub fn patch(&self, [row, column]: [usize; 2]) -> Rect {
-        let first = self.first_patch.expect("a plan of patches");
-        first.translate(Vec2::new(column as f32, row as f32) * first.size())
+    pub fn patch(&self, place: [usize; 2]) -> Rect {
+        patch_at(self.first_patch.expect("a plan of patches"), place)
     }
 
     fn laid(rows: Vec<Row>, font: f32, room: Room) -> Self {
@@ -334,6 +333,11 @@ impl Plan {
     pub fn place(&self, at: WordAt) -> Option<&PlacedWord> {
         self.words.iter().find(|word| word.at == at)
     }
+}
+
+/// Returns the rectangle of a patch, given that of the first one.
+fn patch_at(first: Rect, [row, column]: [usize; 2]) -> Rect {
+    first.translate(Vec2::new(column as f32, row as f32) * first.size())
 }
 
 struct Row {

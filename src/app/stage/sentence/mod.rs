@@ -444,7 +444,7 @@ impl<'a> Strip<'a> {
         let is_followed = shown.is_some_and(|shown| shown.word == word.at);
         let is_lit = view.highlight.lit.contains(&text.text);
         let look = WordLook { is_chosen, is_followed, is_lit, is_pointed };
-        match self.model.patches.as_ref().and_then(|places| *places.of_tokens.get(word.at.position)?) {
+        match self.model.patches.as_ref().and_then(|places| places.of_token(word.at.position)) {
             Some(_) => patches::paint_look(ui.painter(), rect, look, palette),
             None => self.paint_word(ui.painter(), word.at, text, rect, look, palette),
         }

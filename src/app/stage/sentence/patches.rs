@@ -49,7 +49,7 @@ impl Strip<'_> {
         }
         if let Some(chosen) = view.selection.query {
             let chosen = self.plan.place(WordAt::in_sentence(chosen));
-            let chosen = chosen.filter(|word| places.of_tokens.get(word.at.position).is_some_and(Option::is_some));
+            let chosen = chosen.filter(|word| places.of_token(word.at.position).is_some());
             let frame = chosen.map(|word| word.rect.translate(origin.to_vec2()));
             frame.into_iter().for_each(|rect| paint_frame(ui.painter(), rect, palette.accent));
         }

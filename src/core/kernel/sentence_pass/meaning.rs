@@ -120,7 +120,7 @@ fn measured(
     hidden: Option<HiddenWord<'_>>,
 ) -> Option<Meaning> {
     // Patches of a picture have no words.
-    if frame.recorded().is_some_and(|pass| pass.place.model.recording.texts[pass.place.text].about.grid.is_some()) {
+    if frame.recorded().is_some_and(|pass| pass.place.grid().is_some()) {
         return None;
     }
     let words = candidates(frame, from.start, states.rows());

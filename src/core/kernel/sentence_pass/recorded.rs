@@ -16,6 +16,7 @@ use attune_engine::numerics::table::Table;
 use attune_engine::numerics::vectors::add_scaled;
 use attune_engine::pretrained::Refusal;
 use attune_engine::quantity::Quantity;
+use attune_engine::recording::about::Grid;
 use attune_engine::recording::parts::Part;
 use attune_engine::recording::{Attention, RecordedText, Recording, mixes};
 
@@ -53,6 +54,16 @@ impl RecordedPlace {
 
     fn recorded(&self) -> &RecordedText {
         &self.model.recording.texts[self.text]
+    }
+
+    /// Returns whether another place is in the same text, regardless of the stretch.
+    pub fn is_same_text(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.model, &other.model) && self.text == other.text
+    }
+
+    /// Returns the grid of the picture whose patches the tokens are; `None` if they are not patches.
+    pub fn grid(&self) -> Option<Grid> {
+        self.recorded().about.grid
     }
 
     /// Returns the range of the stretch's tokens, in the sentence or in its source.

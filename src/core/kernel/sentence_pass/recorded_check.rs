@@ -86,7 +86,7 @@ impl RecordedCheck {
         let patterns = Patterns {
             of_source: HeadPatterns::within(&source),
             across: HeadPatterns::between(own.len(), &source),
-            own: match text.about.grid {
+            own: match place.grid() {
                 Some(grid) => HeadPatterns::within(&own).on_grid(&own, grid.columns),
                 None => HeadPatterns::within(&own),
             },
@@ -96,7 +96,7 @@ impl RecordedCheck {
 
     /// Returns whether the check is of this text, regardless of the stretch.
     pub fn is_of(&self, place: &RecordedPlace) -> bool {
-        Arc::ptr_eq(&self.place.model, &place.model) && self.place.text == place.text
+        self.place.is_same_text(place)
     }
 
     pub fn is_done(&self) -> bool {

@@ -400,30 +400,45 @@ pub(in crate::pretrained) const MODERNBERT_DECODER: TensorNames = {
     TensorNames { prefixes: &["model."], rows: &[MODERNBERT_LAYERS, ROWS], aliases: &[] }
 };
 
-/// Layers of families that use the names of BART.
-const BART_LAYERS: &[NamedTensors] = &[
-    alone(Embedding, "embed_tokens"),
-    alone(Positions, "embed_positions"),
-    linear(QueryWeights, QueryBias, "layers.{}.self_attn.q_proj"),
-    linear(KeyWeights, KeyBias, "layers.{}.self_attn.k_proj"),
-    linear(ValueWeights, ValueBias, "layers.{}.self_attn.v_proj"),
-    linear(OutputWeights, OutputBias, "layers.{}.self_attn.out_proj"),
-    same(AttentionNormGain, AttentionNormBias, "layers.{}.self_attn_layer_norm"),
-    linear(HiddenWeights, HiddenBias, "layers.{}.fc1"),
-    linear(ForwardWeights, ForwardBias, "layers.{}.fc2"),
-    same(ForwardNormGain, ForwardNormBias, "layers.{}.final_layer_norm"),
-];
+/// Makes the rows of an attention of BART, with its norm.
+macro_rules! bart_attention {
+    ($name:literal) => {
+        [
+            linear(QueryWeights, QueryBias, concat!($name, ".q_proj")),
+            linear(KeyWeights, KeyBias, concat!($name, ".k_proj")),
+            linear(ValueWeights, ValueBias, concat!($name, ".v_proj")),
+            linear(OutputWeights, OutputBias, concat!($name, ".out_proj")),
+            same(AttentionNormGain, AttentionNormBias, concat!($name, "_layer_norm")),
+        ]
+    };
+}
+
+/// Makes the rows of a feed-forward layer of BART, with its norm.
+macro_rules! bart_forward {
+    ($layer:literal) => {
+        [
+            linear(HiddenWeights, HiddenBias, concat!($layer, "fc1")),
+            linear(ForwardWeights, ForwardBias, concat!($layer, "fc2")),
+            same(ForwardNormGain, ForwardNormBias, concat!($layer, "final_layer_norm")),
+        ]
+    };
+}
+
+const BART_ATTENTION: &[NamedTensors] = &bart_attention!("layers.{}.self_attn");
+const BART_FORWARD: &[NamedTensors] = &bart_forward!("layers.{}.");
+const BART_TABLES: &[NamedTensors] = &[alone(Embedding, "embed_tokens"), alone(Positions, "embed_positions")];
 
 pub(in crate::pretrained) const BIOGPT: TensorNames = {
-    const ROWS: &[NamedTensors] =
+    const ENDS: &[NamedTensors] =
         &[same(FinalNormGain, FinalNormBias, "layer_norm"), weights(LogitWeights, "output_projection")];
-    TensorNames { prefixes: &["biogpt."], rows: &[BART_LAYERS, ROWS], aliases: &[] }
+    TensorNames { prefixes: &["biogpt."], rows: &[BART_TABLES, BART_ATTENTION, BART_FORWARD, ENDS], aliases: &[] }
 };
 
 pub(in crate::pretrained) const OPT: TensorNames = {
-    const ROWS: &[NamedTensors] =
+    const ENDS: &[NamedTensors] =
         &[same(FinalNormGain, FinalNormBias, "final_layer_norm"), weights(LogitWeights, "lm_head")];
-    TensorNames { prefixes: &["model.decoder.", "decoder."], rows: &[BART_LAYERS, ROWS], aliases: &[] }
+    let prefixes = &["model.decoder.", "decoder."];
+    TensorNames { prefixes, rows: &[BART_TABLES, BART_ATTENTION, BART_FORWARD, ENDS], aliases: &[] }
 };
 
 /// Returns the rows, assigned to one kind of block of a model with a source.
@@ -437,101 +452,66 @@ const fn of<const N: usize>(stack: Stack, rows: [NamedTensors; N]) -> [NamedTens
     all
 }
 
+/// Makes the rows of an attention of T5, with its norm, from the name of its layer.
+macro_rules! t5_attention {
+    ($layer:literal, $name:literal) => {
+        [
+            weights(QueryWeights, concat!($layer, $name, ".q")),
+            weights(KeyWeights, concat!($layer, $name, ".k")),
+            weights(ValueWeights, concat!($layer, $name, ".v")),
+            weights(OutputWeights, concat!($layer, $name, ".o")),
+            alone(AttentionNormGain, concat!($layer, "layer_norm")),
+        ]
+    };
+}
+
+/// Makes the rows of a feed-forward layer of T5, with its norm.
+macro_rules! t5_forward {
+    ($layer:literal) => {
+        [
+            weights(GateWeights, concat!($layer, "DenseReluDense.wi_0")),
+            weights(HiddenWeights, concat!($layer, "DenseReluDense.wi_1")),
+            weights(ForwardWeights, concat!($layer, "DenseReluDense.wo")),
+            alone(ForwardNormGain, concat!($layer, "layer_norm")),
+        ]
+    };
+}
+
 /// Names of T5, in both of its towers. The table of distances is that of the first layer of the tower.
 pub(in crate::pretrained) const T5: TensorNames = {
-    const SOURCE: &[NamedTensors] = &of(
-        Stack::Source,
-        [
-            weights(QueryWeights, "encoder.block.{}.layer.0.SelfAttention.q"),
-            weights(KeyWeights, "encoder.block.{}.layer.0.SelfAttention.k"),
-            weights(ValueWeights, "encoder.block.{}.layer.0.SelfAttention.v"),
-            weights(OutputWeights, "encoder.block.{}.layer.0.SelfAttention.o"),
-            weights(DistanceBias, "encoder.block.{}.layer.0.SelfAttention.relative_attention_bias"),
-            alone(AttentionNormGain, "encoder.block.{}.layer.0.layer_norm"),
-            weights(GateWeights, "encoder.block.{}.layer.1.DenseReluDense.wi_0"),
-            weights(HiddenWeights, "encoder.block.{}.layer.1.DenseReluDense.wi_1"),
-            weights(ForwardWeights, "encoder.block.{}.layer.1.DenseReluDense.wo"),
-            alone(ForwardNormGain, "encoder.block.{}.layer.1.layer_norm"),
-        ],
-    );
-    const OWN: &[NamedTensors] = &of(
-        Stack::Own,
-        [
-            weights(QueryWeights, "decoder.block.{}.layer.0.SelfAttention.q"),
-            weights(KeyWeights, "decoder.block.{}.layer.0.SelfAttention.k"),
-            weights(ValueWeights, "decoder.block.{}.layer.0.SelfAttention.v"),
-            weights(OutputWeights, "decoder.block.{}.layer.0.SelfAttention.o"),
-            weights(DistanceBias, "decoder.block.{}.layer.0.SelfAttention.relative_attention_bias"),
-            alone(AttentionNormGain, "decoder.block.{}.layer.0.layer_norm"),
-        ],
-    );
-    const CROSS: &[NamedTensors] = &of(
-        Stack::Cross,
-        [
-            weights(QueryWeights, "decoder.block.{}.layer.1.EncDecAttention.q"),
-            weights(KeyWeights, "decoder.block.{}.layer.1.EncDecAttention.k"),
-            weights(ValueWeights, "decoder.block.{}.layer.1.EncDecAttention.v"),
-            weights(OutputWeights, "decoder.block.{}.layer.1.EncDecAttention.o"),
-            alone(AttentionNormGain, "decoder.block.{}.layer.1.layer_norm"),
-            weights(GateWeights, "decoder.block.{}.layer.2.DenseReluDense.wi_0"),
-            weights(HiddenWeights, "decoder.block.{}.layer.2.DenseReluDense.wi_1"),
-            weights(ForwardWeights, "decoder.block.{}.layer.2.DenseReluDense.wo"),
-            alone(ForwardNormGain, "decoder.block.{}.layer.2.layer_norm"),
-        ],
-    );
+    const SOURCE_DISTANCES: [NamedTensors; 1] =
+        [weights(DistanceBias, "encoder.block.{}.layer.0.SelfAttention.relative_attention_bias")];
+    const DISTANCES: [NamedTensors; 1] =
+        [weights(DistanceBias, "decoder.block.{}.layer.0.SelfAttention.relative_attention_bias")];
     const ENDS: &[NamedTensors] = &[
         alone(Embedding, "shared"),
         alone(SourceNormGain, "encoder.final_layer_norm"),
         alone(FinalNormGain, "decoder.final_layer_norm"),
         weights(LogitWeights, "lm_head"),
     ];
-    let aliases = &[
-        ("encoder.embed_tokens.weight", "shared.weight"),
-        ("decoder.embed_tokens.weight", "shared.weight"),
-        // The name of the weights in layers without a gate.
-        ("*.DenseReluDense.wi.weight", ".DenseReluDense.wi_1.weight"),
-    ];
-    TensorNames { prefixes: &[""], rows: &[SOURCE, OWN, CROSS, ENDS], aliases }
+    TensorNames {
+        prefixes: &[""],
+        rows: &[
+            &of(Stack::Source, t5_attention!("encoder.block.{}.layer.0.", "SelfAttention")),
+            &of(Stack::Source, SOURCE_DISTANCES),
+            &of(Stack::Source, t5_forward!("encoder.block.{}.layer.1.")),
+            &of(Stack::Own, t5_attention!("decoder.block.{}.layer.0.", "SelfAttention")),
+            &of(Stack::Own, DISTANCES),
+            &of(Stack::Cross, t5_attention!("decoder.block.{}.layer.1.", "EncDecAttention")),
+            &of(Stack::Cross, t5_forward!("decoder.block.{}.layer.2.")),
+            ENDS,
+        ],
+        aliases: &[
+            ("encoder.embed_tokens.weight", "shared.weight"),
+            ("decoder.embed_tokens.weight", "shared.weight"),
+            // The name of the weights in layers without a gate.
+            ("*.DenseReluDense.wi.weight", ".DenseReluDense.wi_1.weight"),
+        ],
+    }
 };
 
 /// Names of BART, mBART and Marian.
 pub(in crate::pretrained) const BART: TensorNames = {
-    const SOURCE: &[NamedTensors] = &of(
-        Stack::Source,
-        [
-            linear(QueryWeights, QueryBias, "encoder.layers.{}.self_attn.q_proj"),
-            linear(KeyWeights, KeyBias, "encoder.layers.{}.self_attn.k_proj"),
-            linear(ValueWeights, ValueBias, "encoder.layers.{}.self_attn.v_proj"),
-            linear(OutputWeights, OutputBias, "encoder.layers.{}.self_attn.out_proj"),
-            same(AttentionNormGain, AttentionNormBias, "encoder.layers.{}.self_attn_layer_norm"),
-            linear(HiddenWeights, HiddenBias, "encoder.layers.{}.fc1"),
-            linear(ForwardWeights, ForwardBias, "encoder.layers.{}.fc2"),
-            same(ForwardNormGain, ForwardNormBias, "encoder.layers.{}.final_layer_norm"),
-        ],
-    );
-    const OWN: &[NamedTensors] = &of(
-        Stack::Own,
-        [
-            linear(QueryWeights, QueryBias, "decoder.layers.{}.self_attn.q_proj"),
-            linear(KeyWeights, KeyBias, "decoder.layers.{}.self_attn.k_proj"),
-            linear(ValueWeights, ValueBias, "decoder.layers.{}.self_attn.v_proj"),
-            linear(OutputWeights, OutputBias, "decoder.layers.{}.self_attn.out_proj"),
-            same(AttentionNormGain, AttentionNormBias, "decoder.layers.{}.self_attn_layer_norm"),
-        ],
-    );
-    const CROSS: &[NamedTensors] = &of(
-        Stack::Cross,
-        [
-            linear(QueryWeights, QueryBias, "decoder.layers.{}.encoder_attn.q_proj"),
-            linear(KeyWeights, KeyBias, "decoder.layers.{}.encoder_attn.k_proj"),
-            linear(ValueWeights, ValueBias, "decoder.layers.{}.encoder_attn.v_proj"),
-            linear(OutputWeights, OutputBias, "decoder.layers.{}.encoder_attn.out_proj"),
-            same(AttentionNormGain, AttentionNormBias, "decoder.layers.{}.encoder_attn_layer_norm"),
-            linear(HiddenWeights, HiddenBias, "decoder.layers.{}.fc1"),
-            linear(ForwardWeights, ForwardBias, "decoder.layers.{}.fc2"),
-            same(ForwardNormGain, ForwardNormBias, "decoder.layers.{}.final_layer_norm"),
-        ],
-    );
     const ENDS: &[NamedTensors] = &[
         alone(Embedding, "shared"),
         alone(SourcePositions, "encoder.embed_positions"),
@@ -543,11 +523,21 @@ pub(in crate::pretrained) const BART: TensorNames = {
         weights(LogitWeights, "lm_head"),
         bias(LogitBias, "final_logits"),
     ];
-    let aliases = &[
-        ("encoder.embed_tokens.weight", "shared.weight"),
-        ("decoder.embed_tokens.weight", "shared.weight"),
-        // The only name without a full stop before its last part.
-        ("final_logits_bias", "final_logits.bias"),
-    ];
-    TensorNames { prefixes: &["model."], rows: &[SOURCE, OWN, CROSS, ENDS], aliases }
+    TensorNames {
+        prefixes: &["model."],
+        rows: &[
+            &of(Stack::Source, bart_attention!("encoder.layers.{}.self_attn")),
+            &of(Stack::Source, bart_forward!("encoder.layers.{}.")),
+            &of(Stack::Own, bart_attention!("decoder.layers.{}.self_attn")),
+            &of(Stack::Cross, bart_attention!("decoder.layers.{}.encoder_attn")),
+            &of(Stack::Cross, bart_forward!("decoder.layers.{}.")),
+            ENDS,
+        ],
+        aliases: &[
+            ("encoder.embed_tokens.weight", "shared.weight"),
+            ("decoder.embed_tokens.weight", "shared.weight"),
+            // The only name without a full stop before its last part.
+            ("final_logits_bias", "final_logits.bias"),
+        ],
+    }
 };

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
-use super::families::{ACTIVATIONS, FULL, OTHERS, SLIDING};
+use super::families::{ACTIVATIONS, FULL, SLIDING, unsupported};
 pub use super::families::{Family, Plain};
 use super::fields::{Fields, too_many};
 pub use super::limits::*;
@@ -23,7 +23,7 @@ use crate::numerics::params::{TensorId, TensorName};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     pub family: Family,
-    /// `V`
+    /// Number `V` of the words.
     pub vocabulary: usize,
     /// Shape in the engine, with the readout that complete files have.
     pub architecture: Architecture,
@@ -44,7 +44,7 @@ impl Config {
         Ok(config)
     }
 
-    /// Returns `D`.
+    /// Returns the width `D` of the vectors.
     pub fn width(&self) -> usize {
         self.architecture.width
     }
@@ -381,8 +381,8 @@ impl Family {
             return Ok(family);
         }
         if let Some(class) = classes.first() {
-            let named = OTHERS.iter().find(|(name, _)| is_of_type(class, name));
-            return Err(other(format!("{found}, and the class {}", quoted(class)), named.map(|(name, _)| *name)));
+            let named = unsupported(|name| is_of_type(class, name));
+            return Err(other(format!("{found}, and the class {}", quoted(class)), named.map(|(name, _)| name)));
         }
         let family = if fields.has(&["n_embd"])? { Self::Gpt2 } else { Self::Bert };
         let advice =
@@ -422,8 +422,7 @@ fn one_of() -> String {
 
 /// Returns the refusal of a family that attune does not support, with the reason if it is known.
 fn other(found: String, name: Option<&str>) -> Refusal {
-    let why = name.and_then(|name| OTHERS.iter().find(|(other, _)| *other == name));
-    match why {
+    match name.and_then(|name| unsupported(|other| other == name)) {
         Some((_, why)) => Refusal::new(found, one_of(), format!("attune does not compute this model, because {why}")),
         None => Refusal::new(found, one_of(), "attune opens only models of these families"),
     }

@@ -78,7 +78,7 @@ pub enum Family {
     Marian,
 }
 
-/// The entry of a family in [`FAMILIES`].
+/// The facts about a family that do not depend on a model's config.
 pub(super) struct FamilyEntry {
     family: Family,
     /// Name in the field `model_type`.
@@ -319,42 +319,19 @@ const REFUSED_FLAGS: [(&str, &str); 2] = [
 const REFUSED_COUNTS: [(&str, &str); 3] =
     [("num_experts", "experts"), ("num_local_experts", "experts"), ("n_routed_experts", "experts")];
 
-const EXPERTS: &str = "its feed-forward layers are chosen among experts";
-const TWO_MODELS: &str = "of models with an encoder and a decoder it computes T5, BART, mBART and Marian only";
-const NO_ATTENTION: &str = "it has no attention";
-const PARTLY_RECURRENT: &str = "some of its layers have a state or a convolution in place of attention";
-const MULTIPLIED: &str = "it multiplies what each branch adds by a number";
-const BY_SLOPES: &str = "its scores fall with the distance by fixed slopes (ALiBi)";
-const NOT_TEXTS: &str = "it does not read texts alone";
-
-/// Types of models that attune does not support, with the reason.
-pub(super) const OTHERS: &[(&str, &str)] = &[
-    ("mixtral", EXPERTS),
-    ("qwen2_moe", EXPERTS),
-    ("qwen3_moe", EXPERTS),
-    ("olmoe", EXPERTS),
-    ("phimoe", EXPERTS),
-    ("dbrx", EXPERTS),
-    ("deepseek_v2", EXPERTS),
-    ("deepseek_v3", EXPERTS),
-    ("granitemoe", EXPERTS),
-    ("llama4", EXPERTS),
-    ("switch_transformers", EXPERTS),
+/// Types of models that attune does not support, separated by spaces where several have the same reason.
+const OTHERS: &[(&str, &str)] = &[
+    (
+        "mixtral qwen2_moe qwen3_moe olmoe phimoe dbrx deepseek_v2 deepseek_v3 granitemoe llama4 switch_transformers nllb-moe",
+        "its feed-forward layers are chosen among experts",
+    ),
     ("gpt_oss", "its softmax has attention sinks, and its feed-forward layers are chosen among experts"),
-    ("qwen3_next", "it has layers of linear attention"),
-    ("qwen3_5", "it has layers of linear attention"),
-    ("mamba", NO_ATTENTION),
-    ("mamba2", NO_ATTENTION),
-    ("falcon_mamba", NO_ATTENTION),
-    ("rwkv", NO_ATTENTION),
-    ("fnet", NO_ATTENTION),
-    ("xlstm", NO_ATTENTION),
-    ("jamba", PARTLY_RECURRENT),
-    ("bamba", PARTLY_RECURRENT),
-    ("zamba2", PARTLY_RECURRENT),
-    ("lfm2", PARTLY_RECURRENT),
-    ("recurrent_gemma", PARTLY_RECURRENT),
-    ("granitemoehybrid", PARTLY_RECURRENT),
+    ("qwen3_next qwen3_5", "it has layers of linear attention"),
+    ("mamba mamba2 falcon_mamba rwkv fnet xlstm", "it has no attention"),
+    (
+        "jamba bamba zamba2 lfm2 recurrent_gemma granitemoehybrid",
+        "some of its layers have a state or a convolution in place of attention",
+    ),
     ("albert", NORM_BETWEEN),
     ("convbert", "some of its heads are convolutions"),
     ("squeezebert", "its linear layers are grouped convolutions"),
@@ -362,56 +339,38 @@ pub(super) const OTHERS: &[(&str, &str)] = &[
     ("funnel", "its layers pool the words"),
     ("umt5", "each of its blocks has a table of distances of its own"),
     ("longt5", "its source attends to windows and to summaries of blocks"),
-    ("pegasus", TWO_MODELS),
-    ("m2m_100", TWO_MODELS),
-    ("nllb-moe", EXPERTS),
-    ("blenderbot", TWO_MODELS),
-    ("blenderbot-small", TWO_MODELS),
-    ("led", TWO_MODELS),
-    ("prophetnet", TWO_MODELS),
-    ("fsmt", TWO_MODELS),
-    ("encoder-decoder", TWO_MODELS),
-    ("t5gemma", TWO_MODELS),
+    (
+        "pegasus m2m_100 blenderbot blenderbot-small led prophetnet fsmt encoder-decoder t5gemma",
+        "of models with an encoder and a decoder it computes T5, BART, mBART and Marian only",
+    ),
     ("whisper", "it consists of two models, and the first hears sound"),
-    ("deberta", DISENTANGLED),
-    ("deberta-v2", DISENTANGLED),
-    ("xlnet", "its scores have terms of relative positions with vectors of their own (Transformer-XL)"),
-    ("transfo-xl", "its scores have terms of relative positions with vectors of their own (Transformer-XL)"),
+    ("deberta deberta-v2", "its scores compare words and positions separately (disentangled attention)"),
+    ("xlnet transfo-xl", "its scores have terms of relative positions with vectors of their own (Transformer-XL)"),
     ("big_bird", "its attention is sparse by blocks, some of them at random"),
     ("longformer", "some of its words have a second set of queries, keys and values for global attention"),
     ("reformer", "it chooses by hashes which words see each other"),
-    ("bloom", BY_SLOPES),
-    ("mpt", BY_SLOPES),
+    ("bloom mpt", "its scores fall with the distance by fixed slopes (ALiBi)"),
     (
         "falcon",
         "it stacks queries, keys and values by groups, and some of its models have scores that fall by fixed slopes",
     ),
     ("codegen", "it stacks queries, keys and values in four parts, one for each processor that trained it"),
-    ("granite", MULTIPLIED),
-    ("minicpm", MULTIPLIED),
-    ("cohere", "it multiplies its logits by a number"),
-    ("cohere2", "it multiplies its logits by a number"),
+    ("granite minicpm", "it multiplies what each branch adds by a number"),
+    ("cohere cohere2", "it multiplies its logits by a number"),
     ("olmo", "its norms have nothing to learn"),
     ("olmo3", "its layers with windows and those without differ in how positions are scaled"),
-    ("glm", "it turns queries and keys by pairs of neighbouring columns, in a part of each head"),
-    ("glm4", "it turns queries and keys by pairs of neighbouring columns, in a part of each head"),
+    ("glm glm4", "it turns queries and keys by pairs of neighbouring columns, in a part of each head"),
     ("gemma3n", "its layers have vectors of each word of their own, and several streams"),
-    ("xglm", "its positions are waves, sines before cosines"),
-    ("ctrl", "its positions are waves, sines before cosines"),
+    ("xglm ctrl", "its positions are waves, sines before cosines"),
     ("esm", "its vectors are rescaled by the share of masked letters"),
     ("bitnet", "its weights have three values"),
-    ("clip", NOT_TEXTS),
-    ("siglip", NOT_TEXTS),
-    ("vit", NOT_TEXTS),
-    ("llava", NOT_TEXTS),
-    ("qwen2_vl", NOT_TEXTS),
-    ("qwen2_5_vl", NOT_TEXTS),
-    ("qwen3_vl", NOT_TEXTS),
-    ("wav2vec2", NOT_TEXTS),
+    ("clip siglip vit llava qwen2_vl qwen2_5_vl qwen3_vl wav2vec2", "it does not read texts alone"),
 ];
 
-/// Reason for refusing DeBERTa.
-const DISENTANGLED: &str = "its scores compare words and positions separately (disentangled attention)";
+/// Returns the type of a model that attune does not support and that `is_it` accepts, with the reason.
+pub(super) fn unsupported(is_it: impl Fn(&str) -> bool) -> Option<(&'static str, &'static str)> {
+    OTHERS.iter().find_map(|(types, why)| Some((types.split(' ').find(|name| is_it(name))?, *why)))
+}
 
 impl Keys {
     fn read(self, fields: Fields<'_>, defaults: Sizes) -> Result<Sizes, Refusal> {

@@ -23,88 +23,45 @@ pub const WRITE: &str = "write";
 pub const VECTORS: &str = "vectors";
 pub const NEIGHBOURS: &str = "neighbours";
 
+/// Registers functions of code cells: for each its parameters, the type of its value, and the value or a fault.
+macro_rules! functions {
+    ($engine:ident, $access:ident; $($name:ident($($parameter:ident: $kind:ty),*) -> $answer:ty = $found:expr;)*) => {$({
+        let $access = $access.clone();
+        $engine.register_fn($name, move |$($parameter: $kind),*| -> Answer<$answer> { Ok($found?) });
+    })*};
+}
+
 /// Registers the functions that run a model and read its vectors, and the properties of the value that `forward`
 /// returns.
 pub(super) fn register(engine: &mut Engine, budget: &Budget, model: Option<&RunnableModel>) {
+    type Text = ImmutableString;
     engine.register_type_with_name::<CodePass>("pass");
     engine.register_fn("to_string", |pass: &mut CodePass| pass.to_string());
-    let access = ModelAccess { model: model.cloned(), budget: budget.clone() };
-    let of = access.clone();
-    engine.register_fn(FORWARD, move |sentence: ImmutableString| -> Answer<CodePass> {
-        Ok(of.pass(&sentence, &without(Vec::new()))?)
-    });
-    let of = access.clone();
-    engine.register_fn(FORWARD, move |sentence: ImmutableString, off: Array| -> Answer<CodePass> {
-        Ok(of.pass(&sentence, &without(heads(&off)?))?)
-    });
-    let of = access.clone();
-    engine.register_fn(FORWARD, move |sentence: ImmutableString, only: Map| -> Answer<CodePass> {
-        Ok(of.pass(&sentence, &PassChanges::Only(Box::new(changes::read(&only)?)))?)
-    });
-    let of = access.clone();
-    engine.register_fn(FORWARD, move |sentence: ImmutableString, name: ImmutableString| -> Answer<CodePass> {
-        Ok(of.pass_of(&*of.beside(FORWARD, &name)?, &sentence, &without(Vec::new()))?)
-    });
-    let of = access.clone();
-    engine.register_fn(
-        FORWARD,
-        move |sentence: ImmutableString, off: Array, name: ImmutableString| -> Answer<CodePass> {
-            Ok(of.pass_of(&*of.beside(FORWARD, &name)?, &sentence, &without(heads(&off)?))?)
-        },
-    );
-    let of = access.clone();
-    engine.register_fn(
-        FORWARD,
-        move |sentence: ImmutableString, only: Map, name: ImmutableString| -> Answer<CodePass> {
-            let changes = PassChanges::Only(Box::new(changes::read(&only)?));
-            Ok(of.pass_of(&*of.beside(FORWARD, &name)?, &sentence, &changes)?)
-        },
-    );
-    let of = access.clone();
-    engine.register_fn(WRITE, move |sentence: ImmutableString, beams: INT| -> Answer<ImmutableString> {
-        Ok(of.write(of.model(WRITE)?, &sentence, beams)?)
-    });
-    let of = access.clone();
-    engine.register_fn(
-        WRITE,
-        move |sentence: ImmutableString, beams: INT, name: ImmutableString| -> Answer<ImmutableString> {
-            Ok(of.write(&*of.beside(WRITE, &name)?, &sentence, beams)?)
-        },
-    );
-    let of = access.clone();
-    engine.register_fn(RATE, move |texts: Array| -> Answer<f64> { Ok(of.rate(of.model(RATE)?, &texts, None)?) });
-    let of = access.clone();
-    engine.register_fn(RATE, move |texts: Array, at: INT| -> Answer<f64> {
-        Ok(of.rate(of.model(RATE)?, &texts, Some(count(RATE, at)?))?)
-    });
-    let of = access.clone();
-    engine.register_fn(RATE, move |texts: Array, name: ImmutableString| -> Answer<f64> {
-        Ok(of.rate(&*of.beside(RATE, &name)?, &texts, None)?)
-    });
-    let of = access.clone();
-    engine.register_indexer_get(move |pass: &mut CodePass, name: ImmutableString| -> Answer<Dynamic> {
+    let of = ModelAccess { model: model.cloned(), budget: budget.clone() };
+    functions! { engine, of;
+        FORWARD(sentence: Text) -> CodePass = of.pass(of.model(FORWARD)?, &sentence, &without(Vec::new()));
+        FORWARD(sentence: Text, off: Array) -> CodePass = of.pass(of.model(FORWARD)?, &sentence, &without(heads(&off)?));
+        FORWARD(sentence: Text, map: Map) -> CodePass = of.pass(of.model(FORWARD)?, &sentence, &only(&map)?);
+        FORWARD(sentence: Text, model: Text) -> CodePass =
+            of.pass(&*of.beside(FORWARD, &model)?, &sentence, &without(Vec::new()));
+        FORWARD(sentence: Text, off: Array, model: Text) -> CodePass =
+            of.pass(&*of.beside(FORWARD, &model)?, &sentence, &without(heads(&off)?));
+        FORWARD(sentence: Text, map: Map, model: Text) -> CodePass =
+            of.pass(&*of.beside(FORWARD, &model)?, &sentence, &only(&map)?);
+        WRITE(sentence: Text, beams: INT) -> Text = of.write(of.model(WRITE)?, &sentence, beams);
+        WRITE(sentence: Text, beams: INT, model: Text) -> Text = of.write(&*of.beside(WRITE, &model)?, &sentence, beams);
+        RATE(texts: Array) -> f64 = of.rate(of.model(RATE)?, &texts, None);
+        RATE(texts: Array, at: INT) -> f64 = of.rate(of.model(RATE)?, &texts, Some(count(RATE, at)?));
+        RATE(texts: Array, model: Text) -> f64 = of.rate(&*of.beside(RATE, &model)?, &texts, None);
+        VECTORS(list: Array) -> Dynamic = of.paid(of.model(VECTORS)?.vectors(&words(&list)?)?);
+        VECTORS(file: Text) -> Dynamic = of.rows(&*of.file(VECTORS, &file)?, None);
+        VECTORS(file: Text, list: Array) -> Dynamic = of.rows(&*of.file(VECTORS, &file)?, Some(words(&list)?));
+        NEIGHBOURS(expression: Text, n: INT) -> Ranking = of.neighbours(&expression, n);
+        NEIGHBOURS(file: Text, expression: Text, n: INT) -> Ranking = of.neighbours_in_file(&file, &expression, n);
+    }
+    engine.register_indexer_get(move |pass: &mut CodePass, name: Text| -> Answer<Dynamic> {
         Ok(of.paid(pass.tensors.tensor(&name)?)?)
     });
-    let of = access.clone();
-    engine.register_fn(VECTORS, move |list: Array| -> Answer<Dynamic> {
-        Ok(of.paid(of.model(VECTORS)?.vectors(&words(&list)?)?)?)
-    });
-    let of = access.clone();
-    engine.register_fn(VECTORS, move |name: ImmutableString| -> Answer<Dynamic> {
-        Ok(of.rows(&*of.file(VECTORS, &name)?, None)?)
-    });
-    let of = access.clone();
-    engine.register_fn(VECTORS, move |name: ImmutableString, list: Array| -> Answer<Dynamic> {
-        Ok(of.rows(&*of.file(VECTORS, &name)?, Some(words(&list)?))?)
-    });
-    let of = access.clone();
-    engine.register_fn(NEIGHBOURS, move |expression: ImmutableString, n: INT| -> Answer<Ranking> {
-        Ok(of.neighbours(&expression, n)?)
-    });
-    let near = move |name: ImmutableString, expression: ImmutableString, n: INT| -> Answer<Ranking> {
-        Ok(access.neighbours_in_file(&name, &expression, n)?)
-    };
-    engine.register_fn(NEIGHBOURS, near);
 }
 
 /// The model that the functions use, and the budget to which their work is charged.
@@ -133,11 +90,7 @@ impl ModelAccess {
         Ok(tensor.into_dynamic())
     }
 
-    fn pass(&self, sentence: &str, changes: &PassChanges) -> Result<CodePass, Fault> {
-        self.pass_of(self.model(FORWARD)?, sentence, changes)
-    }
-
-    fn pass_of(&self, model: &dyn Forward, sentence: &str, changes: &PassChanges) -> Result<CodePass, Fault> {
+    fn pass(&self, model: &dyn Forward, sentence: &str, changes: &PassChanges) -> Result<CodePass, Fault> {
         let charge = |multiplications| self.budget.work(multiplications);
         let pass = model.pass(sentence, changes, &charge)?;
         // A pass of a large model takes seconds, so the time is checked here.
@@ -166,7 +119,7 @@ impl ModelAccess {
             let parts = parts.filter(|parts| parts.len() > 1);
             let parts =
                 parts.ok_or_else(|| Fault::new(format!("{RATE}: {text} is not a text with its answer")).hint(TEXTS))?;
-            let answers = self.pass_of(model, &parts[0], &without(Vec::new()))?.tensors.tensor("Z")?;
+            let answers = self.pass(model, &parts[0], &without(Vec::new()))?.tensors.tensor("Z")?;
             right += usize::from(is_right(&answers, at, &parts[1], &parts[2..])?);
         }
         Ok(right as f64 / texts.len() as f64)
@@ -225,6 +178,10 @@ fn words(list: &Array) -> Result<Vec<String>, Fault> {
 
 fn without(heads: Vec<usize>) -> PassChanges {
     PassChanges::Without(heads)
+}
+
+fn only(changes: &Map) -> Result<PassChanges, Fault> {
+    Ok(PassChanges::Only(Box::new(changes::read(changes)?)))
 }
 
 /// The form of the texts of [`RATE`].

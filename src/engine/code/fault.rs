@@ -5,6 +5,8 @@ use std::fmt;
 use rhai::{Dynamic, EvalAltResult, Position};
 use serde::{Deserialize, Serialize};
 
+use crate::messages::cut;
+
 /// Longest message and longest hint, in characters. Both quote names of the code, which may be as long as the code.
 const WORDS_CHARS_MAX: usize = 400;
 
@@ -37,29 +39,21 @@ impl fmt::Display for LineColumn {
 
 impl Fault {
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: shortened(message.into()), ..Self::default() }
+        Self { message: cut(&message.into(), WORDS_CHARS_MAX), ..Self::default() }
     }
 
     pub fn hint(self, hint: impl Into<String>) -> Self {
-        Self { hint: Some(shortened(hint.into())), ..self }
+        Self { hint: Some(cut(&hint.into(), WORDS_CHARS_MAX)), ..self }
     }
 
     /// Puts the name of a function before the message.
     pub fn of(self, function: &str) -> Self {
-        Self { message: shortened(format!("{function}: {}", self.message)), ..self }
+        Self { message: cut(&format!("{function}: {}", self.message), WORDS_CHARS_MAX), ..self }
     }
 
     pub fn at(self, place: Option<LineColumn>) -> Self {
         Self { place: self.place.or(place), ..self }
     }
-}
-
-fn shortened(mut words: String) -> String {
-    if let Some((end, _)) = words.char_indices().nth(WORDS_CHARS_MAX) {
-        words.truncate(end);
-        words.push('…');
-    }
-    words
 }
 
 impl fmt::Display for Fault {

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::io;
 
+use crate::messages::cut;
+
 /// Largest number of characters of a name that a message repeats.
 const NAME_CHARS_MAX: usize = 160;
 
@@ -84,10 +86,7 @@ pub fn quoted(name: &str) -> String {
 }
 
 fn escaped(name: &str) -> String {
-    let mut escaped: String = name.chars().take(NAME_CHARS_MAX).flat_map(char::escape_debug).collect();
-    if name.chars().nth(NAME_CHARS_MAX).is_some() {
-        escaped.push('…');
-    }
+    let escaped: String = cut(name, NAME_CHARS_MAX).chars().flat_map(char::escape_debug).collect();
     // Names are quoted with backquotes, within which single and double quotes need no escape.
     escaped.replace("\\'", "'").replace("\\\"", "\"")
 }

@@ -30,7 +30,8 @@ pub fn recognise(head: &[u8]) -> Option<&'static Foreign> {
     FOREIGN.iter().find(|kind| (kind.is)(head))
 }
 
-const UNPACK: &str = "unpack it, and open the file that is in it";
+/// Advice on a file packed around the one that is asked for.
+pub const UNPACK: &str = "unpack it, and open the file that is in it";
 const OPEN_SAFETENSORS: &str =
     "open the folder of the same model with config.json, model.safetensors and tokenizer.json";
 const CHECK_PATH: &str = "check the path of the file";

@@ -79,9 +79,8 @@ pub fn read(mut source: Source, header: Header, watch: Watch<'_>) -> Result<Vect
     let Header { rows, width, bytes } = header;
     if width > WIDTH_MAX {
         let found = format!("a header with vectors of {width} numbers");
-        return Err(
-            Refusal::new(found, format!("at most {WIDTH_MAX}"), "the file is damaged, or of another format").into()
-        );
+        let advice = "the file is damaged, or of another format";
+        return Err(Refusal::new(found, format!("at most {WIDTH_MAX}"), advice).into());
     }
     source.peek(bytes)?;
     source.pass(bytes);

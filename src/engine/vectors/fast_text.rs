@@ -239,7 +239,6 @@ fn whole(source: &mut Source) -> Result<i32, Refusal> {
     Ok(i32::from_le_bytes(take(source)?))
 }
 
-/// Reads the next bytes.
 fn take<const N: usize>(source: &mut Source) -> Result<[u8; N], Refusal> {
     let at = source.passed();
     let bytes = source.peek(N)?.first_chunk().copied();

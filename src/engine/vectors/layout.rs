@@ -48,7 +48,7 @@ enum WordPlace {
     RowNumber,
 }
 
-/// The layout of a text.
+/// The form of the lines of a text: how many numbers they have, what separates these, and where the word is.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Layout {
     /// Number of numbers in a row.

@@ -39,9 +39,10 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use self::budget::Budget;
+use self::numbers::Numbers;
 use self::source::{Archive, Source};
 use crate::files;
-use crate::foreign;
+use crate::foreign::{self, UNPACK};
 use crate::messages::counted;
 use crate::numerics::Matrix;
 use crate::pretrained::cache::static_table;
@@ -493,6 +494,25 @@ impl<'a> Builder<'a> {
         source.left().map_or(Ok(()), |left| self.reserve(rows.min(left / row_bytes as u64)))
     }
 
+    /// Adds the next rows of numbers, which have no words: as many as a header promises, or as the source still has.
+    ///
+    /// # Errors
+    /// See [`Self::reserve`] and [`Self::push`].
+    fn read_rows(&mut self, rows: u64, numbers: Numbers, source: &mut Source) -> Result<(), LoadStopped> {
+        let row_bytes = self.width * numbers.size;
+        self.reserve_promised(rows, row_bytes, source)?;
+        while self.seen < rows {
+            let bytes = source.peek(row_bytes)?;
+            if bytes.len() < row_bytes {
+                break;
+            }
+            numbers.widen(bytes, self.room());
+            source.pass(row_bytes);
+            self.push(b"", Place::Row(self.seen), source)?;
+        }
+        Ok(())
+    }
+
     /// Reserves memory for the given number of rows, which must be known to exist, up to the limit of the budget.
     ///
     /// # Errors
@@ -726,9 +746,7 @@ fn read_zip(path: &Path, archive: &Archive, packed: Option<u64>, watch: Watch<'_
         let names: Vec<String> = files.iter().take(NAMED).map(|file| quoted(&file.name)).collect();
         let more = if files.len() > NAMED { ", …" } else { "" };
         let found = format!("a zip of {} files: {}{more}", files.len(), names.join(", "));
-        return Err(
-            Refusal::new(found, "a zip of one file", "unpack it, and open the file that has the vectors").into()
-        );
+        return Err(Refusal::new(found, "a zip of one file", UNPACK).into());
     };
     let name = file.name.rsplit('/').next().unwrap_or_default();
     let mut source = zip::open(archive, file, packed)?;
@@ -737,12 +755,8 @@ fn read_zip(path: &Path, archive: &Archive, packed: Option<u64>, watch: Watch<'_
     let is_of_several = head.starts_with(zip::MAGIC) || head.starts_with(source::GZIP) || tensors::is_header(head);
     if is_of_several || projector::is_config(head) {
         let found = format!("a zip with {}", quoted(&file.name));
-        return Err(Refusal::new(
-            found,
-            "a zip of a text, of a binary file or of arrays",
-            "unpack it, and open what is in it",
-        )
-        .into());
+        let advice = "unpack it, and open what is in it";
+        return Err(Refusal::new(found, "a zip of a text, of a binary file or of arrays", advice).into());
     }
     check_foreign(head).map_err(|refusal| refusal.in_file(&file.name))?;
     read_source(source, &path.with_file_name(name), watch)

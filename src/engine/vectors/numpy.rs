@@ -123,20 +123,9 @@ fn read_rows<'a>(source: &mut Source, header: &Header, watch: Watch<'a>) -> Resu
     let (rows, width, numbers) = header.table()?;
     let mut builder = Builder::new(width, source, watch);
     numbers.note(&header.kind).into_iter().for_each(|note| builder.note(note));
-    let row_bytes = width * numbers.size;
-    builder.reserve_promised(rows, row_bytes, source)?;
-    if header.is_fortran {
-        columns(source, rows, numbers, &mut builder, width)?;
-    } else {
-        while builder.seen() < rows {
-            let bytes = source.peek(row_bytes)?;
-            if bytes.len() < row_bytes {
-                break;
-            }
-            numbers.widen(bytes, builder.room());
-            source.pass(row_bytes);
-            builder.push(b"", Place::Row(builder.seen()), source)?;
-        }
+    match header.is_fortran {
+        true => columns(source, rows, numbers, &mut builder, width)?,
+        false => builder.read_rows(rows, numbers, source)?,
     }
     let (seen, passed) = (builder.seen(), source.passed());
     if seen < rows {
@@ -156,6 +145,7 @@ fn columns(
     width: usize,
 ) -> Result<(), LoadStopped> {
     const AT_ONCE: usize = 1 << 20;
+    to.reserve_promised(rows, width * kind.size, source)?;
     let count = usize::try_from(rows).unwrap_or(usize::MAX).saturating_mul(width);
     let mut all = Vec::new();
     while all.len() < count {

@@ -10,7 +10,7 @@ use super::layout::Layout;
 use super::metadata::metadata;
 use super::numbers::Numbers;
 use super::source::{Source, split};
-use super::{Builder, Format, NOT_VECTORS, Place, SNIFFED_BYTES, Table, Vectors, WIDTH_MAX, Watch, text};
+use super::{Builder, Format, NOT_VECTORS, SNIFFED_BYTES, Table, Vectors, WIDTH_MAX, Watch, text};
 use crate::files::text_without_mark;
 use crate::messages::counted;
 use crate::pretrained::load::LoadStopped;
@@ -123,11 +123,8 @@ fn of_text(text: &str) -> Result<Vec<Embedding>, Refusal> {
         };
         let tensor_path = value("tensor_path").ok_or_else(|| {
             let advice = "save the vectors as TSV or .npy: attune does not read TensorFlow's checkpoints";
-            Refusal::new(
-                "a table without `tensor_path`, whose numbers are in a checkpoint",
-                "the path of a TSV",
-                advice,
-            )
+            let found = "a table without `tensor_path`, whose numbers are in a checkpoint";
+            Refusal::new(found, "the path of a TSV", advice)
         })?;
         found.push(Embedding { tensor_path, metadata_path: value("metadata_path"), ..Embedding::default() });
     }
@@ -185,17 +182,9 @@ fn bytes_shape(sizes: &[u64], source: &Source) -> Result<(u64, usize), Refusal> 
 
 fn binary_rows<'a>(source: &mut Source, rows: u64, width: usize, watch: Watch<'a>) -> Result<Builder<'a>, LoadStopped> {
     let mut builder = Builder::new(width, source, watch);
-    let row_bytes = width * Numbers::F32.size;
-    builder.reserve_promised(rows, row_bytes, source)?;
-    while builder.seen() < rows {
-        let bytes = source.peek(row_bytes)?;
-        if bytes.len() < row_bytes {
-            builder.note(format!("the config says {rows} rows, but the table ends after {}", builder.seen()));
-            break;
-        }
-        Numbers::F32.widen(bytes, builder.room());
-        source.pass(row_bytes);
-        builder.push(b"", Place::Row(builder.seen()), source)?;
+    builder.read_rows(rows, Numbers::F32, source)?;
+    if builder.seen() < rows {
+        builder.note(format!("the config says {rows} rows, but the table ends after {}", builder.seen()));
     }
     Ok(builder)
 }

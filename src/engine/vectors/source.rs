@@ -158,11 +158,8 @@ impl Source {
     fn fill(&mut self, count: usize) -> Result<(), Refusal> {
         if count > AHEAD_MAX {
             let found = format!("a line or a word of more than {AHEAD_MAX} bytes at byte {}", self.passed);
-            return Err(Refusal::new(
-                found,
-                "a word and its numbers",
-                "this is not a file of vectors, or it is damaged",
-            ));
+            let advice = "this is not a file of vectors, or it is damaged";
+            return Err(Refusal::new(found, "a word and its numbers", advice));
         }
         self.window.copy_within(self.at..self.end, 0);
         self.end -= self.at;
@@ -180,11 +177,8 @@ impl Source {
         let grown = self.passed + self.end as u64;
         if self.is_packed && grown > GROWN_BYTES_FREE.max(self.length.saturating_mul(GROWTH_MAX)) {
             let found = format!("{} bytes that unpack to more than {grown}", self.length);
-            return Err(Refusal::new(
-                found,
-                "vectors",
-                "do not trust this file, because it was probably made to fill the memory",
-            ));
+            let advice = "do not trust this file, because it was probably made to fill the memory";
+            return Err(Refusal::new(found, "vectors", advice));
         }
         Ok(())
     }

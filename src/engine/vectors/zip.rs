@@ -10,6 +10,7 @@ use flate2::Crc;
 use flate2::read::DeflateDecoder;
 
 use super::source::{Archive, ReadSeek, Source};
+use crate::foreign::UNPACK;
 use crate::pretrained::refusal::{FETCH_AGAIN, Refusal, quoted};
 
 pub(super) const MAGIC: &[u8] = b"PK\x03\x04";
@@ -138,15 +139,10 @@ pub(super) fn directory(archive: &Archive) -> Result<Vec<Entry>, Refusal> {
     let (size, from) = u32_at(&end, at + 12).zip(u32_at(&end, at + 16)).ok_or_else(damaged)?;
     let count = u16_at(&end, at + 10).ok_or_else(damaged)?;
     if from == ELSEWHERE || size == ELSEWHERE {
-        return Err(Refusal::new(
-            "a zip of more than 4 GB",
-            "a smaller one",
-            "unpack it, and open the file that is in it",
-        ));
+        return Err(Refusal::new("a zip of more than 4 GB", "a smaller one", UNPACK));
     }
     if count > ENTRIES_MAX {
-        let advice = "unpack it, and open the file that has the vectors";
-        return Err(Refusal::new(format!("a zip of {count} files"), format!("at most {ENTRIES_MAX}"), advice));
+        return Err(Refusal::new(format!("a zip of {count} files"), format!("at most {ENTRIES_MAX}"), UNPACK));
     }
     if u64::from(from) + u64::from(size) > length {
         return Err(damaged());
@@ -158,7 +154,7 @@ pub(super) fn directory(archive: &Archive) -> Result<Vec<Entry>, Refusal> {
         let (entry, after) = entry(rest).ok_or_else(damaged)?;
         entries.push(entry.ok_or_else(|| {
             let found = "an entry of the zip that is encrypted, or packed by a method other than deflate";
-            Refusal::new(found, "a plain zip", "unpack it, and open the file that is in it")
+            Refusal::new(found, "a plain zip", UNPACK)
         })?);
         rest = after;
     }

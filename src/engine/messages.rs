@@ -23,6 +23,25 @@ pub fn no_head(head: usize, heads: usize) -> String {
     format!("there is no head {}; the model has {heads}", head.saturating_add(1))
 }
 
+/// Declares an enum whose variants have names in texts and files.
+macro_rules! named {
+    ($(#[$about:meta])* pub enum $type:ident { $($(#[$doc:meta])* $variant:ident = $name:literal,)* }) => {
+        $(#[$about])*
+        pub enum $type { $($(#[$doc])* $variant,)* }
+
+        impl $type {
+            /// All variants, in the order of their declaration.
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$variant),*];
+
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name),* }
+            }
+        }
+    };
+}
+
+pub(crate) use named;
+
 /// Returns a text of at most `most` characters. If the given text is longer, the last character that is returned is
 /// `…`.
 pub fn cut(text: &str, most: usize) -> String {

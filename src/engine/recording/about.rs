@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 
 use super::parts::TOKENS_MAX;
 use crate::json;
-use crate::messages::{counted, counted_as};
+use crate::messages::{counted, counted_as, named};
 use crate::pretrained::Refusal;
 
 /// Key of the metadata entry that makes a file a recording; [`VERSION`] is its value.
@@ -22,23 +22,13 @@ const ENTRIES_MAX: usize = 1 << 19;
 /// Advice if the metadata is wrong.
 const WRITE_AGAIN: &str = "write the recording again with the recorder that `attune manual record` prints";
 
-/// The number type in which a model computed, from the finest to the coarsest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Precision {
-    F32,
-    F16,
-    BF16,
-}
-
-impl Precision {
-    pub const ALL: [Self; 3] = [Self::F32, Self::F16, Self::BF16];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::F32 => "F32",
-            Self::F16 => "F16",
-            Self::BF16 => "BF16",
-        }
+named! {
+    /// The number type in which a model computed, from the finest to the coarsest.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Precision {
+        F32 = "F32",
+        F16 = "F16",
+        BF16 = "BF16",
     }
 }
 

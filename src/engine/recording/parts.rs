@@ -1,5 +1,6 @@
 //! The parts of a recording: what tensors are called, whose they are, and which shapes they have.
 
+use crate::messages::named;
 use crate::pretrained::safetensors::{Dtype, FileTensor};
 use crate::pretrained::{Refusal, refusal};
 
@@ -53,59 +54,27 @@ impl Side {
     }
 }
 
-/// The kind of a tensor of a recording, with a name in the file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
-    Attentions,
-    Queries,
-    Keys,
-    Values,
-    OutputWeight,
-    ScoreScale,
-    ScoreCap,
-    ScoreBias,
-    Sinks,
-    Mask,
-    HiddenStates,
-    Logits,
-    Picture,
+named! {
+    /// The kind of a tensor of a recording, with a name in the file.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Part {
+        Attentions = "attentions",
+        Queries = "queries",
+        Keys = "keys",
+        Values = "values",
+        OutputWeight = "output_weight",
+        ScoreScale = "score_scale",
+        ScoreCap = "score_cap",
+        ScoreBias = "score_bias",
+        Sinks = "sinks",
+        Mask = "mask",
+        HiddenStates = "hidden_states",
+        Logits = "logits",
+        Picture = "picture",
+    }
 }
 
 impl Part {
-    pub const ALL: [Self; 13] = [
-        Self::Attentions,
-        Self::Queries,
-        Self::Keys,
-        Self::Values,
-        Self::OutputWeight,
-        Self::ScoreScale,
-        Self::ScoreCap,
-        Self::ScoreBias,
-        Self::Sinks,
-        Self::Mask,
-        Self::HiddenStates,
-        Self::Logits,
-        Self::Picture,
-    ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Attentions => "attentions",
-            Self::Queries => "queries",
-            Self::Keys => "keys",
-            Self::Values => "values",
-            Self::OutputWeight => "output_weight",
-            Self::ScoreScale => "score_scale",
-            Self::ScoreCap => "score_cap",
-            Self::ScoreBias => "score_bias",
-            Self::Sinks => "sinks",
-            Self::Mask => "mask",
-            Self::HiddenStates => "hidden_states",
-            Self::Logits => "logits",
-            Self::Picture => "picture",
-        }
-    }
-
     /// Returns whether a name of this part may have the number of a layer (if `is` is true) or may lack it (if `is` is
     /// false).
     fn is_numbered(self, is: bool) -> bool {

@@ -7,29 +7,20 @@ use std::sync::{Arc, LazyLock};
 
 use super::highlight::{KEYWORDS, Span, SpanKind, highlight, is_name, is_open};
 use crate::code::{Axis, Help, REFERENCE, Tensor};
+use crate::messages::named;
 
-/// Kinds of names, in the order in which completion offers them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum NameKind {
-    /// A variable that this cell or one above defines.
-    Variable,
-    /// A tensor of the model.
-    Tensor,
-    Function,
-    Keyword,
-    /// The word that names an entry of an axis.
-    Word,
-}
-
-impl NameKind {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Variable => "variable",
-            Self::Tensor => "tensor",
-            Self::Function => "function",
-            Self::Keyword => "keyword",
-            Self::Word => "word",
-        }
+named! {
+    /// Kinds of names, in the order in which completion offers them.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum NameKind {
+        /// A variable that this cell or one above defines.
+        Variable = "variable",
+        /// A tensor of the model.
+        Tensor = "tensor",
+        Function = "function",
+        Keyword = "keyword",
+        /// The word that names an entry of an axis.
+        Word = "word",
     }
 }
 

@@ -61,10 +61,11 @@ impl<S: Scalar> Input<S> {
             let (x, d_y) = (part(&self.x, rows.clone()), part(d_y, rows.clone()));
             let source_rows = self.source.as_ref().map(|(_, rows)| rows.sentence(i));
             let source = self.source.as_ref().zip(source_rows.clone()).map(|((z, _), rows)| part(z, rows));
-            let expected = steps(config, &exact, 0, &x, source.as_ref()).output;
+            let block = Learned { config, parameters: &exact, number: 0 };
+            let expected = steps(block, &x, source.as_ref()).output;
             as_exact(shown.tail.output(), &rows, "Y as a viewer sees it", &expected)?;
             as_exact(&trained, &rows, "Y in training", &expected)?;
-            let (d_x, d_z) = reference_backward(config, &exact, 0, &x, source.as_ref(), &d_y, &mut gradient);
+            let (d_x, d_z) = reference_backward(block, &x, source.as_ref(), &d_y, &mut gradient);
             as_exact(&found.x, &rows, "d_X", &d_x)?;
             if let (Some(d_z), Some(found), Some(rows)) = (d_z, &found.source, source_rows) {
                 as_exact(found, &rows, "d_source", &d_z)?;

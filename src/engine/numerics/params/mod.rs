@@ -5,6 +5,7 @@
 //! return a packed tensor as a slice or a gradient panic.
 
 mod names;
+pub mod pairs;
 
 use std::borrow::Cow;
 use std::ops::Range;

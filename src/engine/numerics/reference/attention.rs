@@ -23,7 +23,11 @@ use super::{
     sum, tensor, transposed,
 };
 use crate::numerics::attention::{AttentionConfig, QueryKeyNorm};
-use crate::numerics::params::{Parameters, TensorId, TensorName};
+use crate::numerics::params::pairs::{KEY, OUTPUT, QUERY, VALUE};
+use crate::numerics::params::{Learned, Parameters, TensorId, TensorName};
+
+/// A layer of attention with its tensors.
+pub type Layer<'a, S> = Learned<'a, AttentionConfig, S>;
 
 /// Computes `p_j = exp(s_j − max s) / Σ_k exp(s_k − max s)`.
 ///
@@ -170,11 +174,6 @@ pub fn attention_backward<S: Scalar>(
     }
 }
 
-const QUERY: [TensorName; 2] = [TensorName::QueryWeights, TensorName::QueryBias];
-const KEY: [TensorName; 2] = [TensorName::KeyWeights, TensorName::KeyBias];
-const VALUE: [TensorName; 2] = [TensorName::ValueWeights, TensorName::ValueBias];
-const OUTPUT: [TensorName; 2] = [TensorName::OutputWeights, TensorName::OutputBias];
-
 /// Returns a range of a matrix's columns.
 fn columns<S: Scalar>(x: &Matrix<S>, range: Range<usize>) -> Matrix<S> {
     Matrix::from_fn(x.rows(), range.len(), |i, j| x.get(i, range.start + j))
@@ -218,27 +217,28 @@ fn rows_of_norm<S: Scalar>(norm: QueryKeyNorm, config: &AttentionConfig, x: &Mat
 }
 
 /// Computes `R norm(q)` of the rows of `Q` or `K`.
-fn placed<S: Scalar>(config: &AttentionConfig, parameters: &Parameters<S>, gain: TensorId, x: &Matrix<S>) -> Matrix<S> {
-    let normed = config.query_key_norm.map(|own| {
-        let rows = norm(parameters, [gain, gain], own.form, &rows_of_norm(own, config, x));
+fn placed<S: Scalar>(layer: Layer<'_, S>, gain: TensorName, x: &Matrix<S>) -> Matrix<S> {
+    let normed = layer.config.query_key_norm.map(|own| {
+        let gain = gain.of_block(layer.number);
+        let rows = norm(layer.parameters, [gain, gain], own.form, &rows_of_norm(own, layer.config, x));
         Matrix::from_row_major(x.rows(), x.cols(), rows.flat().to_vec())
     });
-    turned(config, &normed.unwrap_or_else(|| x.clone()), 1.0)
+    turned(layer.config, &normed.unwrap_or_else(|| x.clone()), 1.0)
 }
 
 /// Computes the gradient of [`placed`]: a turn back, then that of the norm.
 fn placed_backward<S: Scalar>(
-    config: &AttentionConfig,
-    parameters: &Parameters<S>,
-    gain: TensorId,
+    layer: Layer<'_, S>,
+    gain: TensorName,
     x: &Matrix<S>,
     d_y: &Matrix<S>,
     gradient: &mut Parameters<S>,
 ) -> Matrix<S> {
-    let d = turned(config, d_y, -1.0);
-    let Some(own) = config.query_key_norm else { return d };
-    let [x_rows, d_rows] = [x, &d].map(|x| rows_of_norm(own, config, x));
-    let d = norm_backward(parameters, [gain, gain], own.form, &x_rows, &d_rows, gradient);
+    let d = turned(layer.config, d_y, -1.0);
+    let Some(own) = layer.config.query_key_norm else { return d };
+    let [x_rows, d_rows] = [x, &d].map(|x| rows_of_norm(own, layer.config, x));
+    let gain = gain.of_block(layer.number);
+    let d = norm_backward(layer.parameters, [gain, gain], own.form, &x_rows, &d_rows, gradient);
     Matrix::from_row_major(x.rows(), x.cols(), d.flat().to_vec())
 }
 
@@ -250,19 +250,13 @@ fn group_sums<S: Scalar>(config: &AttentionConfig, heads: &[Matrix<S>]) -> Matri
 
 /// Computes `Q = X W_Q + b_Q`, `K = Z W_K + b_K`, `V = Z W_V + b_V`, normed and turned if the layer does that, and
 /// divides them among the heads.
-fn head_inputs<S: Scalar>(
-    config: &AttentionConfig,
-    parameters: &Parameters<S>,
-    block: usize,
-    x: &Matrix<S>,
-    z: &Matrix<S>,
-) -> Vec<HeadInput<S>> {
-    let own = |pair: [TensorName; 2], gain: TensorName, x: &Matrix<S>| {
-        placed(config, parameters, gain.of_block(block), &affine(parameters, TensorId::pair(pair, block), x))
-    };
-    let (q, k) = (own(QUERY, TensorName::QueryNormGain, x), own(KEY, TensorName::KeyNormGain, z));
-    let v = affine(parameters, TensorId::pair(VALUE, block), z);
-    let distances = tensor(parameters, TensorName::DistanceBias.of_block(config.distance_block(block)));
+fn head_inputs<S: Scalar>(layer: Layer<'_, S>, x: &Matrix<S>, z: &Matrix<S>) -> Vec<HeadInput<S>> {
+    let Layer { config, parameters, number } = layer;
+    let projected = |pair: [TensorName; 2], x: &Matrix<S>| affine(parameters, TensorId::pair(pair, number), x);
+    let q = placed(layer, TensorName::QueryNormGain, &projected(QUERY, x));
+    let k = placed(layer, TensorName::KeyNormGain, &projected(KEY, z));
+    let v = projected(VALUE, z);
+    let distances = tensor(parameters, TensorName::DistanceBias.of_block(config.distance_block(number)));
     let input = |head| HeadInput {
         q: columns(&q, config.query_columns(head)),
         k: columns(&k, config.key_columns(head)),
@@ -280,15 +274,9 @@ fn head_inputs<S: Scalar>(
 ///
 /// # Panics
 /// If the shapes do not fit the layer's tensors.
-pub fn heads<S: Scalar>(
-    config: &AttentionConfig,
-    parameters: &Parameters<S>,
-    block: usize,
-    x: &Matrix<S>,
-    z: &Matrix<S>,
-) -> Vec<Attention<S>> {
-    let inputs = head_inputs(config, parameters, block, x, z);
-    inputs.iter().map(|head| attention(config, &head.distances, &head.q, &head.k, &head.v)).collect()
+pub fn heads<S: Scalar>(layer: Layer<'_, S>, x: &Matrix<S>, z: &Matrix<S>) -> Vec<Attention<S>> {
+    let inputs = head_inputs(layer, x, z);
+    inputs.iter().map(|head| attention(layer.config, &head.distances, &head.q, &head.k, &head.v)).collect()
 }
 
 /// Computes multi-head attention, `[M_1 … M_H] W_O + b_O`.
@@ -298,15 +286,9 @@ pub fn heads<S: Scalar>(
 ///
 /// # Panics
 /// If the shapes do not fit the layer's tensors.
-pub fn multi_head<S: Scalar>(
-    config: &AttentionConfig,
-    parameters: &Parameters<S>,
-    block: usize,
-    x: &Matrix<S>,
-    z: &Matrix<S>,
-) -> Matrix<S> {
-    let mixes: Vec<Matrix<S>> = heads(config, parameters, block, x, z).into_iter().map(|head| head.mix).collect();
-    affine(parameters, TensorId::pair(OUTPUT, block), &side_by_side(&mixes))
+pub fn multi_head<S: Scalar>(layer: Layer<'_, S>, x: &Matrix<S>, z: &Matrix<S>) -> Matrix<S> {
+    let mixes: Vec<Matrix<S>> = heads(layer, x, z).into_iter().map(|head| head.mix).collect();
+    affine(layer.parameters, TensorId::pair(OUTPUT, layer.number), &side_by_side(&mixes))
 }
 
 /// Returns `d_X`, through the queries, and `d_Z`, through keys and values. In self-attention, where `Z = X`, the
@@ -315,14 +297,13 @@ pub fn multi_head<S: Scalar>(
 /// # Shapes
 /// `x` (T_q, D), `z` (T_k, D), `d_y` (T_q, D)
 pub fn multi_head_backward<S: Scalar>(
-    config: &AttentionConfig,
-    parameters: &Parameters<S>,
-    block: usize,
+    layer: Layer<'_, S>,
     [x, z]: [&Matrix<S>; 2],
     d_y: &Matrix<S>,
     gradient: &mut Parameters<S>,
 ) -> (Matrix<S>, Matrix<S>) {
-    let inputs = head_inputs(config, parameters, block, x, z);
+    let Layer { config, parameters, number: block } = layer;
+    let inputs = head_inputs(layer, x, z);
     let mix = |head: &HeadInput<S>| attention(config, &head.distances, &head.q, &head.k, &head.v).mix;
     let mixes: Vec<Matrix<S>> = inputs.iter().map(mix).collect();
     let d_mixes = affine_backward(parameters, TensorId::pair(OUTPUT, block), &side_by_side(&mixes), d_y, gradient);
@@ -342,7 +323,7 @@ pub fn multi_head_backward<S: Scalar>(
 
     let mut back = |pair: [TensorName; 2], gain: TensorName, x: &Matrix<S>, d: &Matrix<S>| {
         let projected = affine(parameters, TensorId::pair(pair, block), x);
-        let d = placed_backward(config, parameters, gain.of_block(block), &projected, d, gradient);
+        let d = placed_backward(layer, gain, &projected, d, gradient);
         affine_backward(parameters, TensorId::pair(pair, block), x, &d, gradient)
     };
     let d_x = back(QUERY, TensorName::QueryNormGain, x, &side_by_side(&parts(|head| head.q.clone())));

@@ -15,8 +15,11 @@
 use super::attention::{multi_head, multi_head_backward};
 use super::{Matrix, Scalar, feed_forward, feed_forward_backward, norm, norm_backward, sum};
 use crate::numerics::block::{Attends, BlockConfig, Branches, Norm};
-use crate::numerics::norm::NormForm;
-use crate::numerics::params::{Parameters, TensorId, TensorName};
+use crate::numerics::params::pairs::{ATTENTION_NORM, ATTENTION_OUTPUT_NORM, FORWARD_NORM, FORWARD_OUTPUT_NORM};
+use crate::numerics::params::{Learned, Parameters, TensorId, TensorName};
+
+/// A block with its tensors.
+pub type Block<'a, S> = Learned<'a, BlockConfig, S>;
 
 /// The result of each step of the module's equations, for one sentence.
 pub struct Steps<S> {
@@ -40,42 +43,28 @@ pub struct Steps<S> {
     pub output: Matrix<S>,
 }
 
-/// Returns the ids of a norm's `γ` and `β` in a block, and the norm's form.
-fn ids(config: &BlockConfig, block: usize, pair: [TensorName; 2]) -> ([TensorId; 2], NormForm) {
-    (TensorId::pair(pair, block), config.norm_form)
-}
-
-const ATTENTION_NORM: [TensorName; 2] = [TensorName::AttentionNormGain, TensorName::AttentionNormBias];
-const FORWARD_NORM: [TensorName; 2] = [TensorName::ForwardNormGain, TensorName::ForwardNormBias];
-const ATTENTION_OUTPUT_NORM: [TensorName; 2] =
-    [TensorName::AttentionOutputNormGain, TensorName::AttentionOutputNormBias];
-const FORWARD_OUTPUT_NORM: [TensorName; 2] = [TensorName::ForwardOutputNormGain, TensorName::ForwardOutputNormBias];
-
 /// Returns the norm of the feed-forward layer, which is the attention's in some blocks of parallel branches.
 fn forward_norm(config: &BlockConfig) -> [TensorName; 2] {
     if config.branches == Branches::ParallelOneNorm { ATTENTION_NORM } else { FORWARD_NORM }
 }
 
 /// Computes `norm(x)` if the norm applies; otherwise returns `x`.
-fn normed_if<S: Scalar>(
-    applies: bool,
-    parameters: &Parameters<S>,
-    (ids, form): ([TensorId; 2], NormForm),
-    x: &Matrix<S>,
-) -> Matrix<S> {
-    if applies { norm(parameters, ids, form, x) } else { x.clone() }
+fn normed_if<S: Scalar>(applies: bool, block: Block<'_, S>, pair: [TensorName; 2], x: &Matrix<S>) -> Matrix<S> {
+    let ids = TensorId::pair(pair, block.number);
+    if applies { norm(block.parameters, ids, block.config.norm_form, x) } else { x.clone() }
 }
 
 /// Computes the gradient of [`normed_if`].
 fn normed_if_backward<S: Scalar>(
     applies: bool,
-    parameters: &Parameters<S>,
-    (ids, form): ([TensorId; 2], NormForm),
+    block: Block<'_, S>,
+    pair: [TensorName; 2],
     x: &Matrix<S>,
     d_y: &Matrix<S>,
     gradient: &mut Parameters<S>,
 ) -> Matrix<S> {
-    if applies { norm_backward(parameters, ids, form, x, d_y, gradient) } else { d_y.clone() }
+    let (ids, form) = (TensorId::pair(pair, block.number), block.config.norm_form);
+    if applies { norm_backward(block.parameters, ids, form, x, d_y, gradient) } else { d_y.clone() }
 }
 
 /// Computes every step of a block.
@@ -90,46 +79,42 @@ fn normed_if_backward<S: Scalar>(
 /// use attune_engine::numerics::Matrix;
 /// use attune_engine::numerics::attention::AttentionConfig;
 /// use attune_engine::numerics::block::BlockConfig;
-/// use attune_engine::numerics::params::Parameters;
+/// use attune_engine::numerics::params::{Learned, Parameters};
 /// use attune_engine::numerics::reference::block::steps;
 ///
 /// // A word alone mixes nothing but itself, and the residual adds it once more.
 /// let config = BlockConfig::plain(AttentionConfig::parameter_free(2));
 /// let x = Matrix::from_row_major(1, 2, vec![0.5, -2.0]);
-/// let found = steps(&config, &Parameters::zeros(&config.shapes(0)), 0, &x, None);
+/// let parameters = Parameters::zeros(&config.shapes(0));
+/// let found = steps(Learned { config: &config, parameters: &parameters, number: 0 }, &x, None);
 /// assert_eq!(found.output.flat(), [1.0, -4.0]);
 /// ```
-pub fn steps<S: Scalar>(
-    config: &BlockConfig,
-    parameters: &Parameters<S>,
-    block: usize,
-    x: &Matrix<S>,
-    source: Option<&Matrix<S>>,
-) -> Steps<S> {
+pub fn steps<S: Scalar>(block: Block<'_, S>, x: &Matrix<S>, source: Option<&Matrix<S>>) -> Steps<S> {
+    let config = block.config;
     let residual = |to: Matrix<S>, x: &Matrix<S>| if config.residual { sum(x, &to) } else { to };
     let (is_pre, is_post) = (config.norm == Norm::Pre, config.norm == Norm::Post);
     let at_attention = config.attention_norm;
 
-    let queries = normed_if(is_pre && at_attention, parameters, ids(config, block, ATTENTION_NORM), x);
+    let queries = normed_if(is_pre && at_attention, block, ATTENTION_NORM, x);
     let keys = match config.attends {
         Attends::OwnSentence => queries.clone(),
         Attends::Source => source.expect("cross-attention has a source").clone(),
     };
-    let branch = multi_head(&config.attention, parameters, block, &queries, &keys);
-    let added = normed_if(config.output_norms, parameters, ids(config, block, ATTENTION_OUTPUT_NORM), &branch);
+    let branch = multi_head(block.part(&config.attention), &queries, &keys);
+    let added = normed_if(config.output_norms, block, ATTENTION_OUTPUT_NORM, &branch);
     let summed = residual(added, x);
-    let attended = normed_if(is_post && at_attention, parameters, ids(config, block, ATTENTION_NORM), &summed);
+    let attended = normed_if(is_post && at_attention, block, ATTENTION_NORM, &summed);
 
     let read = if config.branches == Branches::Sequential { &attended } else { x };
-    let forward_ids = ids(config, block, forward_norm(config));
-    let forward_input = normed_if(is_pre && config.feed_forward.is_some(), parameters, forward_ids, read);
+    let forward_norm = forward_norm(config);
+    let forward_input = normed_if(is_pre && config.feed_forward.is_some(), block, forward_norm, read);
     let (forward_branch, forward_summed, output) = match config.feed_forward {
         None => (attended.clone(), attended.clone(), attended.clone()),
         Some(_) => {
-            let branch = feed_forward(parameters, block, config.activation, &forward_input);
-            let added = normed_if(config.output_norms, parameters, ids(config, block, FORWARD_OUTPUT_NORM), &branch);
+            let branch = feed_forward(block, &forward_input);
+            let added = normed_if(config.output_norms, block, FORWARD_OUTPUT_NORM, &branch);
             let summed = residual(added, &attended);
-            let output = normed_if(is_post, parameters, forward_ids, &summed);
+            let output = normed_if(is_post, block, forward_norm, &summed);
             (branch, summed, output)
         }
     };
@@ -145,47 +130,40 @@ pub fn steps<S: Scalar>(
 /// # Panics
 /// If the shapes do not fit, or cross-attention has no source.
 pub fn backward<S: Scalar>(
-    config: &BlockConfig,
-    parameters: &Parameters<S>,
-    block: usize,
+    block: Block<'_, S>,
     x: &Matrix<S>,
     source: Option<&Matrix<S>>,
     d_y: &Matrix<S>,
     gradient: &mut Parameters<S>,
 ) -> (Matrix<S>, Option<Matrix<S>>) {
-    let at = steps(config, parameters, block, x, source);
+    let (at, config) = (steps(block, x, source), block.config);
     let beside = |d: Matrix<S>, d_sum: &Matrix<S>| if config.residual { sum(&d, d_sum) } else { d };
     let (is_pre, is_post) = (config.norm == Norm::Pre, config.norm == Norm::Post);
     let is_sequential = config.branches == Branches::Sequential;
     let at_attention = config.attention_norm;
 
     let (d_attended, d_parallel) = if config.feed_forward.is_some() {
-        let own_ids = ids(config, block, FORWARD_OUTPUT_NORM);
-        let ids = ids(config, block, forward_norm(config));
-        let d_sum = normed_if_backward(is_post, parameters, ids, &at.forward_summed, d_y, gradient);
+        let forward_norm = forward_norm(config);
+        let d_sum = normed_if_backward(is_post, block, forward_norm, &at.forward_summed, d_y, gradient);
         let d_branch =
-            normed_if_backward(config.output_norms, parameters, own_ids, &at.forward_branch, &d_sum, gradient);
-        let d_input =
-            feed_forward_backward(parameters, block, config.activation, &at.forward_input, &d_branch, gradient);
+            normed_if_backward(config.output_norms, block, FORWARD_OUTPUT_NORM, &at.forward_branch, &d_sum, gradient);
+        let d_input = feed_forward_backward(block, &at.forward_input, &d_branch, gradient);
         let read = if is_sequential { &at.attended } else { x };
-        let d_read = normed_if_backward(is_pre, parameters, ids, read, &d_input, gradient);
+        let d_read = normed_if_backward(is_pre, block, forward_norm, read, &d_input, gradient);
         if is_sequential { (beside(d_read, &d_sum), None) } else { (d_sum, Some(d_read)) }
     } else {
         (d_y.clone(), None)
     };
 
-    let own_ids = ids(config, block, ATTENTION_OUTPUT_NORM);
-    let ids = ids(config, block, ATTENTION_NORM);
-    let d_sum = normed_if_backward(is_post && at_attention, parameters, ids, &at.summed, &d_attended, gradient);
-    let d_branch = normed_if_backward(config.output_norms, parameters, own_ids, &at.branch, &d_sum, gradient);
+    let d_sum = normed_if_backward(is_post && at_attention, block, ATTENTION_NORM, &at.summed, &d_attended, gradient);
+    let d_branch = normed_if_backward(config.output_norms, block, ATTENTION_OUTPUT_NORM, &at.branch, &d_sum, gradient);
     let inputs = [&at.queries, &at.keys];
-    let (d_asking, d_answering) =
-        multi_head_backward(&config.attention, parameters, block, inputs, &d_branch, gradient);
+    let (d_asking, d_answering) = multi_head_backward(block.part(&config.attention), inputs, &d_branch, gradient);
     let (d_queries, d_source) = match config.attends {
         Attends::OwnSentence => (sum(&d_asking, &d_answering), None),
         Attends::Source => (d_asking, Some(d_answering)),
     };
-    let d_read = normed_if_backward(is_pre && at_attention, parameters, ids, x, &d_queries, gradient);
+    let d_read = normed_if_backward(is_pre && at_attention, block, ATTENTION_NORM, x, &d_queries, gradient);
     let d_x = beside(d_read, &d_sum);
     (d_parallel.map_or(d_x.clone(), |d| sum(&d_x, &d)), d_source)
 }

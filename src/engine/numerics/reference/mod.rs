@@ -34,9 +34,11 @@ pub mod word2vec;
 
 use std::f64::consts::PI;
 
+use self::block::Block;
 use super::activation::Activation;
 use super::norm::{NormForm, NormKind};
-use super::params::{Parameters, TensorId, TensorName};
+use super::params::pairs::{FORWARD, GATE, HIDDEN};
+use super::params::{Parameters, TensorId};
 use super::{Matrix, Scalar};
 
 /// Computes `a · b = Σ_k a_k b_k`.
@@ -216,12 +218,6 @@ pub fn norm_backward<S: Scalar>(
     })
 }
 
-/// Returns the ids of `W_1` with `b_1`, and `W_2` with `b_2`, of a block.
-fn feed_forward_ids(block: usize) -> [[TensorId; 2]; 2] {
-    use TensorName::*;
-    [[HiddenWeights, HiddenBias], [ForwardWeights, ForwardBias]].map(|pair| TensorId::pair(pair, block))
-}
-
 /// Returns `φ(x)` of a unit and its slope `φ'(x)`, by the formulas of [`Activation`].
 fn activated<S: Scalar>(activation: Activation, x: S) -> (S, S) {
     let of = S::from_f64;
@@ -256,11 +252,6 @@ fn activations_backward<S: Scalar>(activation: Activation, x: &Matrix<S>, d: &Ma
     Matrix::from_fn(x.rows(), x.cols(), |i, j| activated(activation, x.get(i, j)).1 * d.get(i, j))
 }
 
-/// Returns the ids of `W_g` with `b_g` of a block.
-fn gate_ids(block: usize) -> [TensorId; 2] {
-    TensorId::pair([TensorName::GateWeights, TensorName::GateBias], block)
-}
-
 /// Computes `A ⊙ B`, entry by entry.
 fn entrywise<S: Scalar>(a: &Matrix<S>, b: &Matrix<S>) -> Matrix<S> {
     Matrix::from_fn(a.rows(), a.cols(), |i, j| a.get(i, j) * b.get(i, j))
@@ -271,16 +262,12 @@ fn entrywise<S: Scalar>(a: &Matrix<S>, b: &Matrix<S>) -> Matrix<S> {
 ///
 /// # Shapes
 /// `x` (N, D) to (N, D)
-pub fn feed_forward<S: Scalar>(
-    parameters: &Parameters<S>,
-    block: usize,
-    activation: Activation,
-    x: &Matrix<S>,
-) -> Matrix<S> {
-    let [first, second] = feed_forward_ids(block);
+pub fn feed_forward<S: Scalar>(block: Block<'_, S>, x: &Matrix<S>) -> Matrix<S> {
+    let (parameters, activation) = (block.parameters, block.config.activation);
+    let [first, gate, second] = [HIDDEN, GATE, FORWARD].map(|pair| TensorId::pair(pair, block.number));
     let summed = affine(parameters, first, x);
-    let hidden = match tensor(parameters, gate_ids(block)[0]) {
-        Some(_) => entrywise(&activations(activation, &affine(parameters, gate_ids(block), x)), &summed),
+    let hidden = match tensor(parameters, gate[0]) {
+        Some(_) => entrywise(&activations(activation, &affine(parameters, gate, x)), &summed),
         None => activations(activation, &summed),
     };
     affine(parameters, second, &hidden)
@@ -292,24 +279,23 @@ pub fn feed_forward<S: Scalar>(
 /// # Shapes
 /// `x`, `d_y` (N, D) to (N, D)
 pub fn feed_forward_backward<S: Scalar>(
-    parameters: &Parameters<S>,
-    block: usize,
-    activation: Activation,
+    block: Block<'_, S>,
     x: &Matrix<S>,
     d_y: &Matrix<S>,
     gradient: &mut Parameters<S>,
 ) -> Matrix<S> {
-    let [first, second] = feed_forward_ids(block);
+    let (parameters, activation) = (block.parameters, block.config.activation);
+    let [first, gate_ids, second] = [HIDDEN, GATE, FORWARD].map(|pair| TensorId::pair(pair, block.number));
     let summed = affine(parameters, first, x);
-    if tensor(parameters, gate_ids(block)[0]).is_none() {
+    if tensor(parameters, gate_ids[0]).is_none() {
         let d_hidden = affine_backward(parameters, second, &activations(activation, &summed), d_y, gradient);
         return affine_backward(parameters, first, x, &activations_backward(activation, &summed, &d_hidden), gradient);
     }
-    let gate = affine(parameters, gate_ids(block), x);
+    let gate = affine(parameters, gate_ids, x);
     let opened = activations(activation, &gate);
     let d_hidden = affine_backward(parameters, second, &entrywise(&opened, &summed), d_y, gradient);
     let d_gate = activations_backward(activation, &gate, &entrywise(&summed, &d_hidden));
-    let d_of_gate = affine_backward(parameters, gate_ids(block), x, &d_gate, gradient);
+    let d_of_gate = affine_backward(parameters, gate_ids, x, &d_gate, gradient);
     sum(&d_of_gate, &affine_backward(parameters, first, x, &entrywise(&opened, &d_hidden), gradient))
 }
 

@@ -149,7 +149,7 @@ pub struct DrawnWindow {
     pub reach: usize,
     /// Noise words of each example of the window. Draws of the example's near word are included; training drops them.
     pub noise: Vec<Vec<usize>>,
-    /// `η`
+    /// Learning rate `η`.
     pub rate: f64,
 }
 
@@ -180,7 +180,7 @@ impl<'a, S: Scalar> Training<'a, S> {
         }
     }
 
-    /// Returns `v` (V, D).
+    /// Returns the vectors `v` of the words (V, D).
     pub fn vectors(&self) -> &Matrix<S> {
         &self.v
     }

@@ -22,6 +22,7 @@ use super::attention::{
 use super::feed_forward::{FeedForwardCache, feed_forward_backward, feed_forward_forward};
 use super::linear::{affine_backward, affine_forward};
 use super::norm::{NormCache, NormForm, norm_backward, norm_forward, norm_in_place};
+use super::params::pairs::{ATTENTION_NORM, ATTENTION_OUTPUT_NORM, FORWARD_NORM, FORWARD_OUTPUT_NORM, OUTPUT};
 use super::params::{Learned, Parameters, TensorId, TensorName};
 use super::simd::{add, vectorized};
 use super::{Matrix, Scalar};
@@ -136,24 +137,10 @@ impl BlockConfig {
             ForwardNormBias => (normed_forward && has_shift && self.branches != Branches::ParallelOneNorm, 1, d),
             ForwardOutputNormGain => (has_forward && self.output_norms, 1, d),
             ForwardOutputNormBias => (has_forward && self.output_norms && has_shift, 1, d),
-            Embedding
-            | Positions
-            | Segments
-            | EmbeddingNormGain
-            | EmbeddingNormBias
-            | SourcePositions
-            | SourceEmbeddingNormGain
-            | SourceEmbeddingNormBias
-            | SourceNormGain
-            | SourceNormBias
-            | FinalNormGain
-            | FinalNormBias
-            | TransformWeights
-            | TransformBias
-            | TransformNormGain
-            | TransformNormBias
-            | LogitWeights
-            | LogitBias => (false, 0, 0),
+            other => {
+                debug_assert!(!other.is_of_a_block(), "block: no shape for {other:?}");
+                (false, 0, 0)
+            }
         };
         exists.then_some((rows, cols))
     }
@@ -243,7 +230,7 @@ struct ForwardCache<S> {
 }
 
 impl<S: Scalar> TailCache<S> {
-    /// Returns `A` (R, D).
+    /// Returns `A` (R, D), the vectors after the attention.
     pub fn attended(&self) -> &Matrix<S> {
         self.norm.as_ref().map_or(&self.summed, |(_, attended)| attended)
     }
@@ -265,7 +252,7 @@ impl<S: Scalar> TailCache<S> {
         Some(&self.forward.as_ref()?.norm.as_ref()?.1)
     }
 
-    /// Returns `Y` (R, D).
+    /// Returns `Y` (R, D), the vectors after the block.
     pub fn output(&self) -> &Matrix<S> {
         self.forward.as_ref().map_or_else(|| self.attended(), |forward| &forward.output)
     }
@@ -330,27 +317,10 @@ pub(super) fn norm_back<S: Scalar>(
     norm_backward(form, parameters.values_of(gain), cache, d, [d_gain, d_shift]);
 }
 
-fn attention_norm(block: usize) -> [TensorId; 2] {
-    TensorId::pair([TensorName::AttentionNormGain, TensorName::AttentionNormBias], block)
-}
-
-fn attention_output_norm(block: usize) -> [TensorId; 2] {
-    TensorId::pair([TensorName::AttentionOutputNormGain, TensorName::AttentionOutputNormBias], block)
-}
-
+/// Returns the ids of the norm of the feed-forward layer, which is the attention's in some blocks of parallel branches.
 fn forward_norm(config: &BlockConfig, block: usize) -> [TensorId; 2] {
-    let of_both = config.branches == Branches::ParallelOneNorm;
-    let own = TensorId::pair([TensorName::ForwardNormGain, TensorName::ForwardNormBias], block);
-    if of_both { attention_norm(block) } else { own }
-}
-
-fn forward_output_norm(block: usize) -> [TensorId; 2] {
-    TensorId::pair([TensorName::ForwardOutputNormGain, TensorName::ForwardOutputNormBias], block)
-}
-
-/// Returns the ids of `W_O` and `b_O`.
-fn output_map(block: usize) -> [TensorId; 2] {
-    TensorId::pair([TensorName::OutputWeights, TensorName::OutputBias], block)
+    let is_of_both = config.branches == Branches::ParallelOneNorm;
+    TensorId::pair(if is_of_both { ATTENTION_NORM } else { FORWARD_NORM }, block)
 }
 
 /// Computes the block's attention and leaves the mixes in the cache.
@@ -399,7 +369,7 @@ fn norm_input<S: Scalar>(
     input_norm: &mut Option<(NormCache<S>, Matrix<S>)>,
 ) {
     if let Some((norm, normed)) = input_norm {
-        let affine = gain_and_shift(block.parameters, attention_norm(block.number));
+        let affine = gain_and_shift(block.parameters, TensorId::pair(ATTENTION_NORM, block.number));
         norm_forward(block.config.norm_form, x.vectors, affine, norm, normed.top_flat_mut(x.rows.total()));
     }
 }
@@ -458,7 +428,7 @@ pub fn attend_backward<S: Scalar>(
     let layer = block.part(&block.config.attention);
     attention_backward(layer, queries, keys, attention, d_mix, scratch, gradient, d_queries, d_keys);
     if let Some((norm, _)) = input_norm {
-        norm_back(config.norm_form, parameters, attention_norm(block.number), norm, d_normed, gradient);
+        norm_back(config.norm_form, parameters, TensorId::pair(ATTENTION_NORM, block.number), norm, d_normed, gradient);
         vectorized!(add(d_x, d_normed),);
     }
 }
@@ -499,13 +469,13 @@ pub fn tail_forward_with<S: Scalar>(
     // A = X + M W_O + b_O
     let sum = summed.top_flat_mut(rows);
     if config.attention.output {
-        affine_forward(p, output_map(block), MatRef::from_row_major_slice(mix, rows, mixes), sum);
+        affine_forward(p, TensorId::pair(OUTPUT, block), MatRef::from_row_major_slice(mix, rows, mixes), sum);
     } else {
         sum.copy_from_slice(mix);
     }
     if let Some((norm, before)) = output_norm {
         before.top_flat_mut(rows).copy_from_slice(sum);
-        norm_in_place(form, gain_and_shift(p, attention_output_norm(block)), norm, sum);
+        norm_in_place(form, gain_and_shift(p, TensorId::pair(ATTENTION_OUTPUT_NORM, block)), norm, sum);
     }
     if config.residual {
         assert_eq!(rows_of(x), rows, "tail: {} rows of X, {rows} of mixes", rows_of(x));
@@ -513,7 +483,7 @@ pub fn tail_forward_with<S: Scalar>(
     }
     let attended = match norm {
         Some((norm, attended)) => {
-            let affine = gain_and_shift(p, attention_norm(block));
+            let affine = gain_and_shift(p, TensorId::pair(ATTENTION_NORM, block));
             norm_forward(form, sum, affine, norm, attended.top_flat_mut(rows));
             attended.top_flat(rows)
         }
@@ -537,7 +507,7 @@ pub fn tail_forward_with<S: Scalar>(
         };
         feed_forward_forward(p, block, input, layer, output);
         if let Some(norm) = output_norm {
-            norm_in_place(form, gain_and_shift(p, forward_output_norm(block)), norm, output);
+            norm_in_place(form, gain_and_shift(p, TensorId::pair(FORWARD_OUTPUT_NORM, block)), norm, output);
         }
     }
     if config.residual {
@@ -586,7 +556,7 @@ pub fn tail_backward<S: Scalar>(
             d_attended.fill(S::zero());
         }
         if let Some(norm) = output_norm {
-            norm_back(form, p, forward_output_norm(block), norm, d, gradient);
+            norm_back(form, p, TensorId::pair(FORWARD_OUTPUT_NORM, block), norm, d, gradient);
         }
         match forward_norm_cache.as_ref().filter(|_| config.norm == Norm::Pre) {
             Some((norm, normed)) => {
@@ -610,12 +580,12 @@ pub fn tail_backward<S: Scalar>(
 
     // A = X + M W_O + b_O
     if let Some((norm, _)) = norm {
-        norm_back(form, p, attention_norm(block), norm, d, gradient);
+        norm_back(form, p, TensorId::pair(ATTENTION_NORM, block), norm, d, gradient);
     }
     let d_branch = match output_norm {
         Some((norm, _)) => {
             d_attended.copy_from_slice(d);
-            norm_back(form, p, attention_output_norm(block), norm, d_attended, gradient);
+            norm_back(form, p, TensorId::pair(ATTENTION_OUTPUT_NORM, block), norm, d_attended, gradient);
             &*d_attended
         }
         None => &*d,
@@ -623,7 +593,7 @@ pub fn tail_backward<S: Scalar>(
     if config.attention.output {
         d_mix.fill(S::zero());
         let mix = MatRef::from_row_major_slice(mix, rows, mixes);
-        affine_backward(p, output_map(block), mix, d_branch, d_mix, gradient);
+        affine_backward(p, TensorId::pair(OUTPUT, block), mix, d_branch, d_mix, gradient);
     } else {
         d_mix.copy_from_slice(d_branch);
     }

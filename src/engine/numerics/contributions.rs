@@ -25,6 +25,7 @@ use super::block::{BlockConfig, Norm};
 use super::linear::linear_forward;
 use super::model::activations::BlockActivations;
 use super::norm::{NormForm, inverse_deviations};
+use super::params::pairs::{ATTENTION_NORM, ATTENTION_OUTPUT_NORM, FORWARD_NORM};
 use super::params::{Learned, Parameters, TensorName};
 use super::simd::vectorized;
 use super::vectors::{add_scaled, norm};
@@ -381,12 +382,11 @@ fn carry<S: Scalar>(norms: &[HeldNorm<S>], query: usize, term: &mut [S]) {
 }
 
 fn held_norms<S: Scalar>(block: Learned<'_, BlockConfig, S>, activations: &BlockActivations<S>) -> Vec<HeldNorm<S>> {
-    use TensorName::*;
     let config = block.config;
     let norms_output = config.norm == Norm::Post && config.feed_forward.is_some();
-    let own = activations.branch.as_ref().map(|branch| ([AttentionOutputNormGain, AttentionOutputNormBias], branch));
-    let of_sum = ([AttentionNormGain, AttentionNormBias], &activations.summed);
-    let of_output = ([ForwardNormGain, ForwardNormBias], activations.joined());
+    let own = activations.branch.as_ref().map(|branch| (ATTENTION_OUTPUT_NORM, branch));
+    let of_sum = (ATTENTION_NORM, &activations.summed);
+    let of_output = (FORWARD_NORM, activations.joined());
     let norms = [own, config.norms_attended().then_some(of_sum), norms_output.then_some(of_output)];
     let held = |(names, whole)| HeldNorm::of(block, names, whole);
     norms.into_iter().flatten().map(held).collect()

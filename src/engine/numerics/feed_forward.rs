@@ -6,7 +6,8 @@ use faer::MatRef;
 
 use super::activation::Activation;
 use super::linear::{affine_backward, affine_forward};
-use super::params::{Parameters, TensorId, TensorName};
+use super::params::pairs::{FORWARD, GATE, HIDDEN};
+use super::params::{Parameters, TensorId};
 use super::simd::vectorized;
 use super::{Matrix, Scalar};
 
@@ -39,21 +40,6 @@ impl<S: Scalar> FeedForwardCache<S> {
     }
 }
 
-/// Returns the ids of `W_1` and `b_1`.
-fn first_map(block: usize) -> [TensorId; 2] {
-    TensorId::pair([TensorName::HiddenWeights, TensorName::HiddenBias], block)
-}
-
-/// Returns the ids of `W_g` and `b_g`.
-fn gate_map(block: usize) -> [TensorId; 2] {
-    TensorId::pair([TensorName::GateWeights, TensorName::GateBias], block)
-}
-
-/// Returns the ids of `W_2` and `b_2`.
-fn second_map(block: usize) -> [TensorId; 2] {
-    TensorId::pair([TensorName::ForwardWeights, TensorName::ForwardBias], block)
-}
-
 /// Computes `F = φ(X W_1 + b_1) W_2 + b_2`, or the gated form of the module's equation.
 ///
 /// # Shapes
@@ -69,12 +55,12 @@ pub fn feed_forward_forward<S: Scalar>(
     y: &mut [S],
 ) {
     let summed = cache.summed.top_flat_mut(x.nrows());
-    affine_forward(parameters, first_map(block), x, summed);
+    affine_forward(parameters, TensorId::pair(HIDDEN, block), x, summed);
     let hidden = cache.hidden.top_flat_mut(x.nrows());
     match &mut cache.gate {
         Some(GateCache { summed: of_gate, opened, .. }) => {
             let (of_gate, opened) = (of_gate.top_flat_mut(x.nrows()), opened.top_flat_mut(x.nrows()));
-            affine_forward(parameters, gate_map(block), x, of_gate);
+            affine_forward(parameters, TensorId::pair(GATE, block), x, of_gate);
             cache.activation.apply(of_gate, opened);
             vectorized!(for ((to, &gate), &x) in hidden.iter_mut().zip(&*opened).zip(&*summed) {
                 *to = gate * x;
@@ -82,7 +68,7 @@ pub fn feed_forward_forward<S: Scalar>(
         }
         None => cache.activation.apply(summed, hidden),
     }
-    affine_forward(parameters, second_map(block), cache.hidden.top(x.nrows()), y);
+    affine_forward(parameters, TensorId::pair(FORWARD, block), cache.hidden.top(x.nrows()), y);
 }
 
 /// Adds the gradients of [`feed_forward_forward`] to the given ones. With `Z = X W_1 + b_1`: `d_W_2 += φ(Z)ᵀ d_Y`, `d_Z
@@ -108,7 +94,7 @@ pub fn feed_forward_backward<S: Scalar>(
     let FeedForwardCache { activation, summed, hidden, d_hidden, gate } = cache;
     let d_hidden = d_hidden.top_flat_mut(n);
     d_hidden.fill(S::zero());
-    affine_backward(parameters, second_map(block), hidden.top(n), d_y, d_hidden, gradient);
+    affine_backward(parameters, TensorId::pair(FORWARD, block), hidden.top(n), d_y, d_hidden, gradient);
     match gate {
         Some(GateCache { summed: of_gate, opened, d_summed }) => {
             let d_gate = d_summed.top_flat_mut(n);
@@ -117,9 +103,9 @@ pub fn feed_forward_backward<S: Scalar>(
                 (*d_gate, *d) = (*d * x, *d * gate);
             });
             activation.backward(of_gate.top_flat(n), d_gate);
-            affine_backward(parameters, gate_map(block), x, d_gate, d_x, gradient);
+            affine_backward(parameters, TensorId::pair(GATE, block), x, d_gate, d_x, gradient);
         }
         None => activation.backward(summed.top_flat(n), d_hidden),
     }
-    affine_backward(parameters, first_map(block), x, d_hidden, d_x, gradient);
+    affine_backward(parameters, TensorId::pair(HIDDEN, block), x, d_hidden, d_x, gradient);
 }

@@ -24,7 +24,7 @@ pub struct NormForm {
     pub gain_from_one: bool,
     /// Whether there is a `β`.
     pub shift: bool,
-    /// `ε`
+    /// Summand `ε` of the variance, which keeps the division finite.
     pub epsilon: f64,
 }
 
@@ -134,6 +134,12 @@ pub fn norm_in_place<S: Scalar>(form: NormForm, [gain, shift]: [&[S]; 2], cache:
             }
         }
     },);
+}
+
+/// Computes [`norm_forward`] of rows (N, D), and keeps nothing for a backward pass.
+pub fn normed<S: Scalar>(form: NormForm, affine: [&[S]; 2], mut x: Matrix<S>) -> Matrix<S> {
+    norm_in_place(form, affine, &mut NormCache::new(x.rows(), x.cols()), x.flat_mut());
+    x
 }
 
 /// Returns `1 / σ` of each row, as in [`norm_forward`].

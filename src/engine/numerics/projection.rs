@@ -14,7 +14,7 @@
 use super::Matrix;
 pub use super::alignment::AXES;
 use super::alignment::Rotation;
-use super::norm::{NormCache, NormForm, inverse_deviations, norm_forward};
+use super::norm::{NormForm, inverse_deviations, normed};
 use super::spread::{Spread, remove, unit};
 use super::table::Table;
 use super::vectors::dot;
@@ -32,7 +32,6 @@ pub struct Projection {
     kinds: [Kind; AXES],
 }
 
-/// The kind of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     PrincipalComponent(usize),
@@ -248,9 +247,7 @@ impl Lens {
     /// # Panics
     /// If the vectors are not as wide as the norm.
     pub fn see(&self, vectors: &Matrix<f32>) -> Matrix<f32> {
-        let (mut cache, mut seen) = (NormCache::new(vectors.rows(), vectors.cols()), vectors.clone());
-        norm_forward(self.form, vectors.flat(), [&self.gain, &self.shift], &mut cache, seen.flat_mut());
-        seen
+        normed(self.form, [&self.gain, &self.shift], vectors.clone())
     }
 
     /// Applies a norm to the rows, if there is one.

@@ -44,13 +44,10 @@ use self::look_up::{LookUpCache, look_up_backward, look_up_forward};
 use self::rotary::TurnDirection;
 use super::linear::{affine_backward, affine_forward};
 use super::norm::{norm_backward, norm_in_place};
+use super::params::pairs::{KEY, QUERY, VALUE};
 use super::params::{Learned, Parameters, TensorId, TensorName};
 use super::simd::{Simd, Work, add, dispatch, vectorized};
 use super::{Matrix, Scalar};
-
-const QUERY: [TensorName; 2] = [TensorName::QueryWeights, TensorName::QueryBias];
-const KEY: [TensorName; 2] = [TensorName::KeyWeights, TensorName::KeyBias];
-const VALUE: [TensorName; 2] = [TensorName::ValueWeights, TensorName::ValueBias];
 
 #[inline(always)]
 fn head_of<'a, S: Scalar>(

@@ -7,8 +7,8 @@
 //! Every `∂(p_k · y_i)/∂w` is exact: one forward pass, and one backward pass for each axis, give it for all
 //! weights of the blocks.
 
-use crate::numerics::attention::{BatchRoom, BatchRows, HeadChanges, Tokens};
-use crate::numerics::block::{BlockCache, attend_backward, attend_forward, tail_backward, tail_forward};
+use super::gradient::{KeptBlock, block_backward, through_blocks};
+use crate::numerics::attention::BatchRows;
 use crate::numerics::model::Architecture;
 use crate::numerics::params::{Learned, Parameters};
 use crate::numerics::{Matrix, Scalar};
@@ -28,46 +28,27 @@ impl<S: Scalar> WordOf<'_, S> {
     /// Computes for each weight of the blocks the length of the derivative of the word's output, projected on the given
     /// axes of width D. Weights outside the blocks get 0.
     pub fn effects(&self, axes: &[Vec<S>]) -> Parameters<S> {
-        let mut pass = self.forward();
-        let mut squares = self.parameters.zeros_like();
+        let Self { architecture, parameters, input, .. } = *self;
+        let rows = BatchRows::one(input.rows());
+        let mut kept = through_blocks(architecture, parameters, &rows, &mut input.clone());
+        let mut squares = parameters.zeros_like();
         for axis in axes {
-            let gradient = self.backward(&mut pass, axis);
+            let gradient = self.backward(&rows, &mut kept, axis);
             squares.flat_mut().iter_mut().zip(gradient.flat()).for_each(|(sum, d)| *sum += *d * *d);
         }
         squares.flat_mut().iter_mut().for_each(|sum| *sum = S::from_f64(sum.to_f64().sqrt()));
         squares
     }
 
-    /// Runs the blocks, and returns the input of each together with the values that its backward pass reads.
-    fn forward(&self) -> Vec<(Matrix<S>, BlockCache<S>)> {
-        let Self { architecture, parameters, input, .. } = *self;
-        let rows = BatchRows::one(input.rows());
-        let room = BatchRoom { rows: rows.total(), longest: rows.total() };
-        let mut x = input.clone();
-        let pass = |(number, config)| {
-            let mut cache = BlockCache::new(config, room, room);
-            let block = Learned { config, parameters, number };
-            attend_forward(block, Tokens::new(x.flat(), &rows), None, HeadChanges::NONE, &mut cache);
-            tail_forward(block, cache.attention.mix.top_flat(rows.total()), x.flat(), &mut cache.tail);
-            let output = cache.tail.output().clone();
-            (std::mem::replace(&mut x, output), cache)
-        };
-        architecture.blocks.iter().enumerate().map(pass).collect()
-    }
-
     /// Computes the gradient of `axis · y_i`, where `y_i` is the word's output, with respect to the weights of the
     /// blocks.
-    fn backward(&self, pass: &mut [(Matrix<S>, BlockCache<S>)], axis: &[S]) -> Parameters<S> {
+    fn backward(&self, rows: &BatchRows, kept: &mut [KeptBlock<S>], axis: &[S]) -> Parameters<S> {
         let Self { architecture, parameters, input, word } = *self;
-        let rows = BatchRows::one(input.rows());
         let mut d = Matrix::zeros(input.rows(), input.cols());
         d.row_mut(word).copy_from_slice(axis);
         let mut gradient = parameters.zeros_like();
-        for ((number, config), (x, cache)) in architecture.blocks.iter().enumerate().zip(pass).rev() {
-            let block = Learned { config, parameters, number };
-            let (mix, d_mix) = (cache.attention.mix.top_flat(rows.total()), cache.d_mix.top_flat_mut(rows.total()));
-            tail_backward(block, mix, &mut cache.tail, &mut gradient, d.flat_mut(), d_mix);
-            attend_backward(block, Tokens::new(x.flat(), &rows), None, cache, &mut gradient, d.flat_mut(), None);
+        for ((number, config), kept) in architecture.blocks.iter().enumerate().zip(kept).rev() {
+            block_backward(Learned { config, parameters, number }, rows, kept, &mut gradient, &mut d);
         }
         gradient
     }

@@ -17,9 +17,9 @@ use super::{Question, Watch};
 use crate::numerics::attention::{BatchRoom, BatchRows, HeadChanges, Tokens};
 use crate::numerics::block::{BlockCache, BlockConfig, attend_backward, attend_forward, tail_backward, tail_forward};
 use crate::numerics::model::{
-    AttentionModel, Pooling, Sequences, Tower, TransformCache, transform_backward, transform_forward,
+    Architecture, AttentionModel, Pooling, Sequences, Tower, TransformCache, transform_backward, transform_forward,
 };
-use crate::numerics::norm::{NormCache, NormForm, norm_backward, norm_forward};
+use crate::numerics::norm::{NormCache, NormForm, norm_backward, norm_in_place};
 use crate::numerics::parallel::{available, map};
 use crate::numerics::params::{Learned, Parameters, TensorName};
 use crate::numerics::vectors::add_scaled;
@@ -47,8 +47,8 @@ struct KeptNorm<S> {
 impl<S: Scalar> KeptNorm<S> {
     /// Norms rows in place and keeps the values for [`Self::backward`].
     fn forward(form: NormForm, affine: [&[S]; 2], x: &mut Matrix<S>) -> Self {
-        let (mut cache, from) = (NormCache::new(x.rows(), x.cols()), x.clone());
-        norm_forward(form, from.flat(), affine, &mut cache, x.flat_mut());
+        let mut cache = NormCache::new(x.rows(), x.cols());
+        norm_in_place(form, affine, &mut cache, x.flat_mut());
         Self { form, gain: affine[0].to_vec(), cache }
     }
 
@@ -58,6 +58,40 @@ impl<S: Scalar> KeptNorm<S> {
         let d_shift = if self.form.shift { &mut d_shift[..] } else { &mut [] };
         norm_backward(self.form, &self.gain, &self.cache, d.flat_mut(), [&mut d_gain, d_shift]);
     }
+}
+
+/// The input of a block, and the values that its backward pass reads.
+pub(super) type KeptBlock<S> = (Matrix<S>, BlockCache<S>);
+
+/// Runs the blocks of a model without a source, with all heads live. `x` (N, D) becomes their output.
+pub(super) fn through_blocks<S: Scalar>(
+    architecture: &Architecture,
+    parameters: &Parameters<S>,
+    rows: &BatchRows,
+    x: &mut Matrix<S>,
+) -> Vec<KeptBlock<S>> {
+    let pass = |(number, config)| {
+        let mut cache = BlockCache::new(config, BatchRoom::of(rows), BatchRoom::of(rows));
+        let block = Learned { config, parameters, number };
+        attend_forward(block, Tokens::new(x.flat(), rows), None, HeadChanges::NONE, &mut cache);
+        tail_forward(block, cache.attention.mix.top_flat(rows.total()), x.flat(), &mut cache.tail);
+        let output = cache.tail.output().clone();
+        (std::mem::replace(x, output), cache)
+    };
+    architecture.blocks.iter().enumerate().map(pass).collect()
+}
+
+/// Turns the gradient of a block's output into that of its input. The gradients of the parameters are added.
+pub(super) fn block_backward<S: Scalar>(
+    block: Learned<'_, BlockConfig, S>,
+    rows: &BatchRows,
+    (x, cache): &mut KeptBlock<S>,
+    gradient: &mut Parameters<S>,
+    d: &mut Matrix<S>,
+) {
+    let (mix, d_mix) = (cache.attention.mix.top_flat(rows.total()), cache.d_mix.top_flat_mut(rows.total()));
+    tail_backward(block, mix, &mut cache.tail, gradient, d.flat_mut(), d_mix);
+    attend_backward(block, Tokens::new(x.flat(), rows), None, cache, gradient, d.flat_mut(), None);
 }
 
 impl<S: Scalar> AnswerOf<'_, S> {
@@ -108,49 +142,25 @@ impl<S: Scalar> AnswerOf<'_, S> {
         let mut x = Matrix::stacked(architecture.width, &placed);
         let embedding_norm = model.embedding_norm(parameters, Tower::Sentence);
         let embedding_norm = embedding_norm.map(|affine| KeptNorm::forward(architecture.norm_form, affine, &mut x));
-        let room = BatchRoom { rows: rows.total(), longest: tokens };
-        let mut kept = Vec::with_capacity(architecture.blocks.len());
-        for (number, config) in architecture.blocks.iter().enumerate() {
-            let mut cache = BlockCache::new(config, room, room);
-            let block = Learned { config, parameters, number };
-            attend_forward(block, Tokens::new(x.flat(), &rows), None, HeadChanges::NONE, &mut cache);
-            tail_forward(block, cache.attention.mix.top_flat(rows.total()), x.flat(), &mut cache.tail);
-            let output = cache.tail.output().clone();
-            kept.push((std::mem::replace(&mut x, output), cache));
-        }
+        let kept = through_blocks(architecture, parameters, &rows, &mut x);
         let final_norm = model.final_norm(parameters, Tower::Sentence);
         let final_norm = final_norm.map(|affine| KeptNorm::forward(architecture.norm_form, affine, &mut x));
         let mut d = self.readout_backward(&x, variants.len());
         if let Some(norm) = final_norm {
             norm.backward(&mut d);
         }
-        for ((number, config), (input, mut cache)) in architecture.blocks.iter().enumerate().zip(kept).rev() {
-            self.block_backward((number, config), &rows, &input, &mut cache, &mut d);
+        for ((number, config), mut kept) in architecture.blocks.iter().enumerate().zip(kept).rev() {
+            let mut ids: Vec<_> = config.shapes(number).into_iter().map(|(id, ..)| id).collect();
+            ids.push(TensorName::DistanceBias.of_block(config.attention.distance_block(number)));
+            let plain = self.parameters.plain(&ids);
+            let block = Learned { config, parameters: &plain, number };
+            block_backward(block, &rows, &mut kept, &mut plain.zeros_like(), &mut d);
         }
         if let Some(norm) = embedding_norm {
             norm.backward(&mut d);
         }
         let part = |variant: usize| d.flat()[variant * tokens * d.cols()..][..tokens * d.cols()].to_vec();
         (0..variants.len()).map(|variant| Matrix::from_row_major(tokens, d.cols(), part(variant))).collect()
-    }
-
-    /// Turns the gradient of a block's output into that of its input.
-    fn block_backward(
-        &self,
-        (number, config): (usize, &BlockConfig),
-        rows: &BatchRows,
-        x: &Matrix<S>,
-        cache: &mut BlockCache<S>,
-        d: &mut Matrix<S>,
-    ) {
-        let mut ids: Vec<_> = config.shapes(number).into_iter().map(|(id, ..)| id).collect();
-        ids.push(TensorName::DistanceBias.of_block(config.attention.distance_block(number)));
-        let plain = self.parameters.plain(&ids);
-        let mut gradient = plain.zeros_like();
-        let block = Learned { config, parameters: &plain, number };
-        let (mix, d_mix) = (cache.attention.mix.top_flat(rows.total()), cache.d_mix.top_flat_mut(rows.total()));
-        tail_backward(block, mix, &mut cache.tail, &mut gradient, d.flat_mut(), d_mix);
-        attend_backward(block, Tokens::new(x.flat(), rows), None, cache, &mut gradient, d.flat_mut(), None);
     }
 
     /// Computes the gradient of the difference of two logits with respect to the outputs of some variants of the

@@ -27,7 +27,8 @@ use crate::numerics::block::{BlockConfig, Norm};
 use crate::numerics::model::activations::{Activations, distance_scores};
 use crate::numerics::model::{Architecture, AttentionModel, Sequences, Tower};
 use crate::numerics::norm::{NormForm, inverse_deviations};
-use crate::numerics::params::{Parameters, TensorName};
+use crate::numerics::params::pairs::{ATTENTION_NORM, ATTENTION_OUTPUT_NORM, FORWARD_NORM};
+use crate::numerics::params::{Parameters, TensorId, TensorName};
 use crate::numerics::positions::Positions;
 use crate::numerics::vectors::{add_scaled, dot};
 use crate::numerics::{Matrix, Scalar};
@@ -109,7 +110,6 @@ struct Held {
 
 impl Held {
     fn of<S: Scalar>(form: NormForm, [gain, shift]: [&[S]; 2], whole: &[f64]) -> Self {
-        let wide = |x: &[S]| x.iter().map(|x| x.to_f64()).collect::<Vec<_>>();
         let factor = inverse_deviations(form, &Matrix::from_row_major(1, whole.len(), whole.to_vec()))[0];
         Self { form, gain: wide(gain), shift: wide(shift), factor }
     }
@@ -319,7 +319,14 @@ impl<S: Scalar> SplitPass<'_, S> {
         }
         let (mut added, mut own_bias) = self.added_by_heads(number, config, places);
         if let Some(branch) = &block.branch {
-            carry_all(config.norm_form, self.affine(number, OUTPUT_NORM), branch, places, &mut added, &mut own_bias);
+            carry_all(
+                config.norm_form,
+                self.affine(number, ATTENTION_OUTPUT_NORM),
+                branch,
+                places,
+                &mut added,
+                &mut own_bias,
+            );
         }
         rows.append(&mut added);
         add_scaled(bias.flat_mut(), 1.0, own_bias.flat());
@@ -364,11 +371,8 @@ impl<S: Scalar> SplitPass<'_, S> {
     /// Returns `W_O` (H·d_v, D), or the identity if the layer has none.
     fn output_weights(&self, number: usize, config: &BlockConfig) -> Matrix<f64> {
         let layer = &config.attention;
-        if !layer.output {
-            return Matrix::from_fn(layer.mixes_width(), layer.width, |i, j| if i == j { 1.0 } else { 0.0 });
-        }
-        let values = self.parameters.row_major(TensorName::OutputWeights.of_block(number));
-        Matrix::from_row_major(layer.mixes_width(), layer.width, wide(&values))
+        let weights = layer.output.then(|| TensorName::OutputWeights.of_block(number));
+        part_of(self.parameters, weights, layer.width, [0..layer.mixes_width(), 0..layer.width])
     }
 
     /// Computes the vector `g` (D) whose dot product with the block's input at a position is the score, apart from the
@@ -428,7 +432,7 @@ impl<S: Scalar> SplitPass<'_, S> {
             }
             let mut own = gradient.clone();
             if let Some(branch) = &of_block.branch {
-                held(number, OUTPUT_NORM, branch).carry_back(&mut own);
+                held(number, ATTENTION_OUTPUT_NORM, branch).carry_back(&mut own);
             }
             self.open_heads((number, config), place, &own, &mut values);
             if !config.residual {
@@ -489,10 +493,6 @@ fn without_heads(sources: &[Source], value: impl Fn(usize) -> f64) -> impl Itera
     whole.map(move |(at, &source)| SourceValue { source, word: None, value: value(at) })
 }
 
-const ATTENTION_NORM: [TensorName; 2] = [TensorName::AttentionNormGain, TensorName::AttentionNormBias];
-const OUTPUT_NORM: [TensorName; 2] = [TensorName::AttentionOutputNormGain, TensorName::AttentionOutputNormBias];
-const FORWARD_NORM: [TensorName; 2] = [TensorName::ForwardNormGain, TensorName::ForwardNormBias];
-
 /// Returns the projection to a head's queries or keys. A norm over all heads needs the columns of all heads.
 pub(super) fn side_of<S: Scalar>(
     model: &AttentionModel<S>,
@@ -515,15 +515,26 @@ pub(super) fn side_of<S: Scalar>(
     let own = columns.start - taken.start..columns.end - taken.start;
     let gain = wide(parameters.values_of(gain.of_block(block)));
     let norm = layer.query_key_norm.map(|norm| (norm.form, gain));
-    if !layer.projected {
-        let weights = Matrix::from_fn(layer.width, taken.len(), |i, j| if i == taken.start + j { 1.0 } else { 0.0 });
-        return Side { bias: vec![0.0; taken.len()], weights, own, norm };
-    }
-    let values = parameters.row_major(weights.of_block(block));
     let bias = parameters.values_of(bias.of_block(block));
-    let entry = |i: usize, j: usize| values[i * all + taken.start + j].to_f64();
     let bias = taken.clone().map(|j| bias.get(j).map_or(0.0, |x| x.to_f64())).collect();
-    Side { weights: Matrix::from_fn(layer.width, taken.len(), entry), bias, own, norm }
+    let weights = layer.projected.then(|| weights.of_block(block));
+    Side { weights: part_of(parameters, weights, all, [0..layer.width, taken]), bias, own, norm }
+}
+
+/// Returns some rows and columns of a projection with `width` columns, in double precision; those of the identity if
+/// the layer has no such weights.
+pub(super) fn part_of<S: Scalar>(
+    parameters: &Parameters<S>,
+    weights: Option<TensorId>,
+    width: usize,
+    [rows, columns]: [Range<usize>; 2],
+) -> Matrix<f64> {
+    let values = weights.map(|weights| parameters.row_major(weights));
+    let entry = |i: usize, j: usize| match &values {
+        Some(values) => values[i * width + j].to_f64(),
+        None => f64::from(u8::from(i == j)),
+    };
+    Matrix::from_fn(rows.len(), columns.len(), |i, j| entry(rows.start + i, columns.start + j))
 }
 
 impl Side {

@@ -16,10 +16,11 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, Par};
 
 use super::Watch;
-use super::score::{Side, side_of};
+use super::score::{Side, part_of, side_of};
 use crate::numerics::block::{BlockConfig, Norm};
 use crate::numerics::model::{AttentionModel, Classes, Sequences};
-use crate::numerics::norm::{NormCache, NormForm, norm_forward};
+use crate::numerics::norm::{NormForm, normed};
+use crate::numerics::params::pairs::ATTENTION_NORM;
 use crate::numerics::params::{Parameters, TensorName};
 use crate::numerics::vectors::{add_scaled, dot, highest};
 use crate::numerics::{Matrix, Scalar};
@@ -95,29 +96,17 @@ impl<S: Scalar> HeadTables<'_, S> {
             let gain = |j: usize| norm.as_ref().map_or(1.0, |(form, gain)| form.gain_offset::<f64>() + gain[j]);
             Matrix::from_fn(weights.rows(), own.len(), |i, j| weights.get(i, own.start + j) * gain(own.start + j))
         };
-        let columns = layer.value_columns(head);
-        let entry = |values: &[S], at: usize| values[at].to_f64();
-        let value = if layer.projected {
-            let values = self.parameters.row_major(TensorName::ValueWeights.of_block(block));
-            let all = layer.values_width();
-            Matrix::from_fn(layer.width, columns.len(), |i, j| entry(&values, i * all + columns.start + j))
-        } else {
-            Matrix::from_fn(layer.width, columns.len(), |i, j| f64::from(u8::from(i == columns.start + j)))
-        };
+        let (all, columns) = (0..layer.width, layer.value_columns(head));
+        let values = layer.projected.then(|| TensorName::ValueWeights.of_block(block));
         let bias = self.parameters.values_of(TensorName::ValueBias.of_block(block));
-        let mixes = layer.mix_columns(head);
-        let output = if layer.output {
-            let values = self.parameters.row_major(TensorName::OutputWeights.of_block(block));
-            Matrix::from_fn(mixes.len(), layer.width, |i, j| entry(&values, (mixes.start + i) * layer.width + j))
-        } else {
-            Matrix::from_fn(mixes.len(), layer.width, |i, j| f64::from(u8::from(mixes.start + i == j)))
-        };
+        let output = layer.output.then(|| TensorName::OutputWeights.of_block(block));
+        let own = [all.clone(), columns.clone()];
         Factors {
             query: folded(true),
             key: folded(false),
-            value,
+            value: part_of(self.parameters, values, layer.values_width(), own),
             value_bias: columns.map(|j| bias.get(j).map_or(0.0, |x| x.to_f64())).collect(),
-            output,
+            output: part_of(self.parameters, output, layer.width, [layer.mix_columns(head), all]),
         }
     }
 
@@ -197,17 +186,12 @@ impl<S: Scalar> HeadTables<'_, S> {
         if let Some(segment) = parameters.values_of(TensorName::Segments).get(..x.cols()) {
             (0..x.rows()).for_each(|row| add_scaled(x.row_mut(row), S::one(), segment));
         }
-        let normed = |x: Matrix<S>, form: NormForm, affine: [&[S]; 2]| {
-            let (mut cache, mut to) = (NormCache::new(x.rows(), x.cols()), x.clone());
-            norm_forward(form, x.flat(), affine, &mut cache, to.flat_mut());
-            to
-        };
         if let Some(affine) = model.embedding_norm(parameters, crate::numerics::model::Tower::Sentence) {
-            x = normed(x, model.architecture.norm_form, affine);
+            x = normed(model.architecture.norm_form, affine, x);
         }
         if self.config(0).norms_first() {
-            let names = [TensorName::AttentionNormGain, TensorName::AttentionNormBias];
-            x = normed(x, self.config(0).norm_form, names.map(|name| parameters.values_of(name.of_block(0))));
+            let affine = ATTENTION_NORM.map(|name| parameters.values_of(name.of_block(0)));
+            x = normed(self.config(0).norm_form, affine, x);
         }
         x.cast()
     }

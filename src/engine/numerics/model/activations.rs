@@ -15,7 +15,7 @@ use crate::numerics::attention::{
     AttentionConfig, BatchRoom, Edge, HeadChanges, HeadMode, Mask, MaskBase, MaskTable, Tokens, Window,
 };
 use crate::numerics::block::{BlockCache, BlockConfig, Norm, attend_forward, tail_forward};
-use crate::numerics::norm::{NormCache, norm_forward};
+use crate::numerics::norm::normed;
 use crate::numerics::params::{Learned, Parameters};
 use crate::numerics::simd::vectorized;
 use crate::numerics::{Matrix, Scalar};
@@ -85,7 +85,7 @@ impl<S> Activations<S> {
 }
 
 impl<S> BlockActivations<S> {
-    /// Returns `A` (T, D).
+    /// Returns `A` (T, D), the vectors after the attention.
     pub fn attended(&self) -> &Matrix<S> {
         self.attended.as_ref().unwrap_or(&self.summed)
     }
@@ -123,10 +123,7 @@ impl<S: Scalar> AttentionModel<S> {
         let mut x = Matrix::zeros(sentence.rows.total(), self.architecture.width);
         vectorized!(self.embed(parameters, tower, sentence, x.flat_mut()),);
         match self.embedding_norm(parameters, tower) {
-            Some(affine) => {
-                let normed = self.normed(affine, &x);
-                (Some(x), normed)
-            }
+            Some(affine) => (Some(x.clone()), normed(self.architecture.norm_form, affine, x)),
             None => (None, x),
         }
     }
@@ -134,15 +131,9 @@ impl<S: Scalar> AttentionModel<S> {
     /// Applies the norm after a tower's blocks, if there is one, to their outputs (T, D).
     pub(crate) fn behind_blocks(&self, parameters: &Parameters<S>, tower: Tower, outputs: Matrix<S>) -> Matrix<S> {
         match self.final_norm(parameters, tower) {
-            Some(affine) => self.normed(affine, &outputs),
+            Some(affine) => normed(self.architecture.norm_form, affine, outputs),
             None => outputs,
         }
-    }
-
-    fn normed(&self, affine: [&[S]; 2], x: &Matrix<S>) -> Matrix<S> {
-        let (mut cache, mut y) = (NormCache::new(x.rows(), x.cols()), Matrix::zeros(x.rows(), x.cols()));
-        norm_forward(self.architecture.norm_form, x.flat(), affine, &mut cache, y.flat_mut());
-        y
     }
 }
 
@@ -426,7 +417,8 @@ fn normed_after<S: Scalar>(
     tower: Tower,
     x: Arc<Matrix<S>>,
 ) -> Arc<Matrix<S>> {
-    model.final_norm(parameters, tower).map_or(x.clone(), |affine| Arc::new(model.normed(affine, &x)))
+    let form = model.architecture.norm_form;
+    model.final_norm(parameters, tower).map_or(x.clone(), |affine| Arc::new(normed(form, affine, (*x).clone())))
 }
 
 /// Returns a copy of the vectors in which one is replaced by the patch's.

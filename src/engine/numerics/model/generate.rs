@@ -9,12 +9,12 @@ use super::{Activations, Architecture, AttentionModel, Classes, Pooling, Sequenc
 use crate::numerics::attention::{BatchRoom, HeadChanges, Mask, Tokens};
 use crate::numerics::block::{BlockCache, BlockConfig, attend_forward, attend_onward, tail_forward};
 use crate::numerics::linear::affine_forward;
-use crate::numerics::model::{LOGIT_MAP, TransformCache, transform_forward};
+use crate::numerics::model::{TransformCache, transform_forward};
+use crate::numerics::params::pairs::LOGITS;
 use crate::numerics::params::{Learned, Parameters, TensorName};
 use crate::numerics::rng::Generator;
 use crate::numerics::softmax::softmax_forward;
 use crate::numerics::table::multiply_by_rows;
-use crate::numerics::vectors::centroid;
 use crate::numerics::{Matrix, Scalar};
 
 /// The way in which the next word is chosen.
@@ -78,11 +78,7 @@ impl<S: Scalar> AttentionModel<S> {
 
     /// Computes the logits as in [`Self::logits`] from a sentence's outputs, (T, D).
     pub fn logits_at_end(&self, parameters: &Parameters<S>, output: &Matrix<S>) -> Vec<S> {
-        let read = match self.architecture.pooling {
-            Pooling::Every | Pooling::Last => output.row(output.rows() - 1).to_vec(),
-            Pooling::Mean => centroid(output, &(0..output.rows()).collect::<Vec<_>>()),
-        };
-        self.logits_of(parameters, &Matrix::from_row_major(1, read.len(), read)).flat().to_vec()
+        self.logits_at(parameters, output, output.rows() - 1)
     }
 
     /// Computes the logits `Z` (R, C) of outputs (R, D).
@@ -115,7 +111,7 @@ impl<S: Scalar> AttentionModel<S> {
             }
             _ => {
                 let mut logits = Matrix::zeros(read.rows(), self.classes.count());
-                affine_forward(parameters, LOGIT_MAP, read.view(), logits.flat_mut());
+                affine_forward(parameters, LOGITS, read.view(), logits.flat_mut());
                 logits
             }
         }

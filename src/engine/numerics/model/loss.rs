@@ -18,9 +18,9 @@ use faer::{Accum, MatMut, MatRef, Par};
 
 use crate::numerics::linear::{affine_backward, affine_forward, linear_forward};
 use crate::numerics::model::{
-    Architecture, AttentionModel, Batch, Classes, LOGIT_MAP, Readout, TransformCache, transform_backward,
-    transform_forward,
+    Architecture, AttentionModel, Batch, Classes, Readout, TransformCache, transform_backward, transform_forward,
 };
+use crate::numerics::params::pairs::LOGITS;
 use crate::numerics::params::{Parameters, TensorName};
 use crate::numerics::simd::{add, vectorized};
 use crate::numerics::softmax::{cross_entropy_backward, cross_entropy_forward};
@@ -103,7 +103,7 @@ pub(super) fn loss_forward<S: Scalar>(
         let readout = model.readout.as_deref().map_or(Cow::Borrowed(&*readout), Table::widened);
         linear_forward(rows, readout.view().transpose(), parameters.values_of(TensorName::LogitBias), z);
     } else {
-        affine_forward(parameters, LOGIT_MAP, rows, z);
+        affine_forward(parameters, LOGITS, rows, z);
     }
     if let (Some(cap), Some(capped)) = (model.architecture.logit_cap, capped) {
         hold_below(S::from_f64(cap), z);
@@ -183,7 +183,7 @@ pub(super) fn loss_backward<S: Scalar>(
         }
     } else {
         to.fill(S::zero());
-        affine_backward(parameters, LOGIT_MAP, rows, d_logits, to, gradient);
+        affine_backward(parameters, LOGITS, rows, d_logits, to, gradient);
     }
     if let Some(factor) = model.architecture.logit_scale.map(S::from_f64) {
         d_answers.iter_mut().for_each(|d| *d *= factor);

@@ -56,6 +56,9 @@ use crate::numerics::block::{Attends, BlockConfig, gain_and_shift, norm_back};
 use crate::numerics::linear::{affine_backward, affine_forward};
 pub use crate::numerics::model::classes::{Candidates, Classes, Masking};
 use crate::numerics::norm::{NormCache, NormForm, norm_forward};
+use crate::numerics::params::pairs::{
+    EMBEDDING_NORM, FINAL_NORM, SOURCE_EMBEDDING_NORM, SOURCE_NORM, TRANSFORM, TRANSFORM_NORM,
+};
 use crate::numerics::params::{Layer, Parameters, Start, TensorId, TensorName};
 use crate::numerics::positions::{PositionRows, Positions};
 use crate::numerics::projection::Lens;
@@ -67,7 +70,7 @@ use crate::numerics::{Matrix, Scalar};
 /// The shape of a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Architecture {
-    /// `D`
+    /// Width `D` of the vectors.
     pub width: usize,
     /// Number of tokens of the longest sentence.
     pub max_tokens: usize,
@@ -358,31 +361,10 @@ impl Architecture {
             TransformNormBias => (transforms && has_shift, 1, width),
             LogitWeights => (!readout.is_by_static_vectors(), width, classes),
             LogitBias => (readout_bias, 1, classes),
-            QueryWeights
-            | QueryBias
-            | KeyWeights
-            | KeyBias
-            | QueryNormGain
-            | KeyNormGain
-            | DistanceBias
-            | ValueWeights
-            | ValueBias
-            | OutputWeights
-            | OutputBias
-            | AttentionNormGain
-            | AttentionNormBias
-            | AttentionOutputNormGain
-            | AttentionOutputNormBias
-            | GateWeights
-            | GateBias
-            | HiddenWeights
-            | HiddenBias
-            | ForwardWeights
-            | ForwardBias
-            | ForwardNormGain
-            | ForwardNormBias
-            | ForwardOutputNormGain
-            | ForwardOutputNormBias => (false, 0, 0),
+            other => {
+                debug_assert!(other.is_of_a_block(), "model: no shape for {other:?}");
+                (false, 0, 0)
+            }
         };
         exists.then_some((rows, cols))
     }
@@ -687,21 +669,9 @@ impl Architecture {
     }
 }
 
-const EMBEDDING_NORM: [TensorId; 2] = TensorId::pair([TensorName::EmbeddingNormGain, TensorName::EmbeddingNormBias], 0);
-const FINAL_NORM: [TensorId; 2] = TensorId::pair([TensorName::FinalNormGain, TensorName::FinalNormBias], 0);
-const SOURCE_EMBEDDING_NORM: [TensorId; 2] =
-    TensorId::pair([TensorName::SourceEmbeddingNormGain, TensorName::SourceEmbeddingNormBias], 0);
-const SOURCE_NORM: [TensorId; 2] = TensorId::pair([TensorName::SourceNormGain, TensorName::SourceNormBias], 0);
-/// Ids of `W_logits` and `b_logits`.
-const LOGIT_MAP: [TensorId; 2] = TensorId::pair([TensorName::LogitWeights, TensorName::LogitBias], 0);
-
 // The readout's own layer, `T = norm(φ(R W_T + b_T))`, whose output is multiplied by the static vectors.
 //
 // BERT's masked-word head (Devlin et al. 2019, arXiv 1810.04805; `cls.predictions.transform` of its checkpoints).
-
-/// Ids of `W_T` and `b_T`.
-const TRANSFORM: [TensorId; 2] = TensorId::pair([TensorName::TransformWeights, TensorName::TransformBias], 0);
-const TRANSFORM_NORM: [TensorId; 2] = TensorId::pair([TensorName::TransformNormGain, TensorName::TransformNormBias], 0);
 
 /// Values that the backward pass needs, allocated once for the largest batch.
 #[derive(Clone, Debug)]

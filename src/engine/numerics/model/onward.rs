@@ -8,7 +8,7 @@ use super::activations::{BlockActivations, RoomOfShape, room_for};
 use super::{AttentionModel, Pooling, Sequences, Tower};
 use crate::numerics::attention::{HeadChanges, Mask, Tokens, mix_again};
 use crate::numerics::block::{BlockCache, BlockConfig, attend_forward, tail_forward_with};
-use crate::numerics::norm::{NormCache, norm_forward};
+use crate::numerics::norm::normed;
 use crate::numerics::params::{Learned, Parameters};
 use crate::numerics::simd::vectorized;
 use crate::numerics::vectors::{add_scaled, centroid};
@@ -50,10 +50,10 @@ impl<S: Scalar> AttentionModel<S> {
     /// Computes the input of the first block from static vectors (T, D).
     pub fn input_of(&self, parameters: &Parameters<S>, sentence: &Sequences, statics: Matrix<S>) -> Matrix<S> {
         let placed = self.placed(parameters, sentence, statics);
-        let Some(affine) = self.embedding_norm(parameters, Tower::Sentence) else { return placed };
-        let (mut cache, mut x) = (NormCache::new(placed.rows(), placed.cols()), placed.clone());
-        norm_forward(self.architecture.norm_form, placed.flat(), affine, &mut cache, x.flat_mut());
-        x
+        match self.embedding_norm(parameters, Tower::Sentence) {
+            Some(affine) => normed(self.architecture.norm_form, affine, placed),
+            None => placed,
+        }
     }
 
     /// Computes the logits (C) that a sentence's outputs (T, D) give at a position, or for the whole sentence if the

@@ -375,9 +375,8 @@ fn tile(tensors: &[FileTensor], bytes: u64) -> Result<(), Refusal> {
         if tensor.begin != next {
             let how = if tensor.begin < next { "overlaps the tensor before it" } else { "leaves a gap" };
             let found = format!("data that begins at byte {}, which {how}", tensor.begin);
-            return Err(
-                Refusal::new(found, format!("data that begins at byte {next}"), FETCH_AGAIN).of_tensor(&tensor.name)
-            );
+            let expected = format!("data that begins at byte {next}");
+            return Err(Refusal::new(found, expected, FETCH_AGAIN).of_tensor(&tensor.name));
         }
         next = tensor.end;
     }
@@ -658,9 +657,8 @@ impl ShardIndex {
         if let Some((tensor, file)) = tensors.iter().find(|(_, file)| !is_beside(file)) {
             let found = format!("the file {}", quoted(file));
             let advice = "do not trust this folder, because an index has no reason to name files elsewhere";
-            return Err(
-                Refusal::new(found, "the name of a .safetensors file beside the index", advice).of_tensor(tensor)
-            );
+            let expected = "the name of a .safetensors file beside the index";
+            return Err(Refusal::new(found, expected, advice).of_tensor(tensor));
         }
         let files = files.into_iter().cloned().collect();
         Ok(Self { files, tensors })

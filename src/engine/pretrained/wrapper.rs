@@ -25,9 +25,8 @@ pub(super) fn find<'a>(
     if let Some(name) = names.clone().find(|name| OF_ADAPTERS.iter().any(|part| name.contains(part))) {
         let advice =
             "merge the adapter in Python with PEFT's merge_and_unload, and save the model with save_pretrained";
-        return Err(
-            Refusal::new("the weights of an adapter", "weights that stand by themselves", advice).of_tensor(name)
-        );
+        let refusal = Refusal::new("the weights of an adapter", "weights that stand by themselves", advice);
+        return Err(refusal.of_tensor(name));
     }
     let Some(table) = family.written(TensorName::Embedding.into(), 0) else { return Ok(None) };
     let before = |name: &'a str| name.strip_suffix(&*table).filter(|before| before.is_empty() || before.ends_with('.'));

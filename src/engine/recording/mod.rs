@@ -447,11 +447,9 @@ impl<'a> Sorter<'a> {
         if let Some(source) = &self.about.source_tokens {
             return Some(Size::Exactly(source.len(), OF_SOURCE));
         }
-        let fault = Refusal::new(
-            format!("no such entry in the metadata, but the tensor {}", name()),
-            "a list of the source's tokens, in JSON",
-            "write the source's tokens beside it",
-        );
+        let found = format!("no such entry in the metadata, but the tensor {}", name());
+        let expected = "a list of the source's tokens, in JSON";
+        let fault = Refusal::new(found, expected, "write the source's tokens beside it");
         self.faults.push(fault.of_tensor("source_tokens"));
         None
     }

@@ -11,6 +11,7 @@ use attune_engine::numerics::optimiser::{Optimiser, OptimiserConfig};
 use attune_engine::numerics::params::{Parameters, TensorId};
 use attune_engine::numerics::positions::Positions;
 use attune_engine::numerics::{Matrix, Scalar};
+use serde_json::Value;
 
 use super::torch::find;
 use super::{Fixture, cast, fill};
@@ -70,24 +71,24 @@ fn job_a<S: Scalar>() -> (AttentionModel<S>, Parameters<S>, Batch) {
     (model, parameters, batch)
 }
 
+/// Compares the loss before each step.
+#[track_caller]
+fn check<S: Scalar>(
+    (model, start, batch): (AttentionModel<S>, Parameters<S>, Batch),
+    rate: &Value,
+    losses: &Value,
+    tolerance: Tolerance,
+) {
+    let expected = vector(losses);
+    let found = train(&model, start, &batch, number(rate), expected.len());
+    assert_close("the loss before each step", found, &expected, tolerance);
+}
+
 #[test]
 fn job_a_learns_as_in_pytorch() {
-    let expected = vector(&FIXTURE["job_a"]["losses"]);
-    let rate = number(&JOB_A["config"]["lr"]);
-    let (model, start, batch) = job_a::<f32>();
-    assert_close(
-        "the loss before each step",
-        train(&model, start, &batch, rate, expected.len()),
-        &expected,
-        Tolerance::SINGLE_SUMS,
-    );
-    let (model, start, batch) = job_a::<f64>();
-    assert_close(
-        "the loss before each step",
-        train(&model, start, &batch, rate, expected.len()),
-        &expected,
-        Tolerance::DOUBLE_SUMS,
-    );
+    let (rate, losses) = (&JOB_A["config"]["lr"], &FIXTURE["job_a"]["losses"]);
+    check(job_a::<f32>(), rate, losses, Tolerance::SINGLE_SUMS);
+    check(job_a::<f64>(), rate, losses, Tolerance::DOUBLE_SUMS);
 }
 
 #[test]
@@ -132,19 +133,7 @@ fn language_model<S: Scalar>() -> (AttentionModel<S>, Parameters<S>, Batch) {
 #[test]
 fn a_language_model_learns_as_in_pytorch() {
     let given = &FIXTURE["language_model"];
-    let (expected, rate) = (vector(&given["losses"]), number(&given["config"]["rate"]));
-    let (model, start, batch) = language_model::<f32>();
-    assert_close(
-        "the loss before each step",
-        train(&model, start, &batch, rate, expected.len()),
-        &expected,
-        Tolerance::SINGLE_SUMS,
-    );
-    let (model, start, batch) = language_model::<f64>();
-    assert_close(
-        "the loss before each step",
-        train(&model, start, &batch, rate, expected.len()),
-        &expected,
-        Tolerance::SINGLE,
-    );
+    let (rate, losses) = (&given["config"]["rate"], &given["losses"]);
+    check(language_model::<f32>(), rate, losses, Tolerance::SINGLE_SUMS);
+    check(language_model::<f64>(), rate, losses, Tolerance::SINGLE);
 }

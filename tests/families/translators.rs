@@ -14,12 +14,10 @@ use attune_engine::numerics::model::{Activations, Sequences};
 use attune_engine::numerics::norm::NormKind;
 use attune_engine::numerics::positions::Positions;
 use attune_engine::numerics::rng::{Stream, stream};
-use attune_engine::pretrained::examine::examine;
-use attune_engine::pretrained::folder::ModelFolder;
 use attune_engine::pretrained::{Pretrained, load};
 use serde::Deserialize;
 
-use crate::values::{TOLERANCE, Tensors, check_arrows, worst};
+use crate::values::{TOLERANCE, Tensors, check_arrows, check_spellings, examined, worst};
 use crate::{CONFIGS, fixture, read, tensors, text, with_config};
 
 /// The models of `tests/fixtures/pretrained` with two towers.
@@ -88,13 +86,7 @@ fn every_tensor_of_both_towers_is_transformers_by_both_spellings() {
     for name in TRANSLATORS {
         let expected = expected(name);
         assert!(expected.len() >= 50, "{name}: {} tensors", expected.len());
-        for config in CONFIGS {
-            let folder = with_config(name, &text(name, config));
-            let model = load(&folder.0, &mut |_| true).unwrap_or_else(|said| panic!("{name}, {config}: {said}"));
-            let (off, key) = worst(&found(name, &model), &expected);
-            assert!(off <= TOLERANCE, "{name}, {config}: {key} is off by {off:e}");
-            assert!(model.origins.skipped.is_empty(), "{name}: {:?}", model.origins.skipped);
-        }
+        check_spellings(name, &expected, found);
     }
 }
 
@@ -113,9 +105,7 @@ fn the_arrows_of_both_towers_add_up() {
 #[test]
 fn a_translator_examines_itself() {
     for name in TRANSLATORS {
-        let folder = ModelFolder::open(&fixture(name)).unwrap_or_else(|said| panic!("{name}: {said}"));
-        let findings = examine(&folder, &read(name));
-        assert_eq!(findings.faults, Vec::<String>::new(), "{name}");
+        let findings = examined(name);
         assert!(findings.good.iter().any(|line| line.starts_with("self-test: ")), "{name}: {findings:?}");
     }
 }

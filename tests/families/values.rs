@@ -7,6 +7,8 @@ use attune_engine::numerics::contributions::Contributions;
 use attune_engine::numerics::model::activations::HeadActivations;
 use attune_engine::numerics::model::{Activations, Sequences};
 use attune_engine::numerics::vectors::norm;
+use attune_engine::pretrained::examine::{ModelFindings, examine};
+use attune_engine::pretrained::folder::ModelFolder;
 use attune_engine::pretrained::{Pretrained, load};
 use serde_json::json;
 
@@ -82,13 +84,18 @@ fn every_tensor_is_that_of_other_programs_by_both_spellings() {
     for name in FIXTURES {
         let expected = expected(name);
         assert!(expected.len() >= 40, "{name}: {} tensors", expected.len());
-        for config in CONFIGS {
-            let folder = with_config(name, &text(name, config));
-            let model = load(&folder.0, &mut |_| true).unwrap_or_else(|said| panic!("{name}, {config}: {said}"));
-            let (off, key) = worst(&found(name, &model), &expected);
-            assert!(off <= TOLERANCE, "{name}, {config}: {key} is off by {off:e}");
-            assert!(model.has_head && model.origins.skipped.is_empty(), "{name}: {:?}", model.origins.skipped);
-        }
+        check_spellings(name, &expected, found);
+    }
+}
+
+/// Holds every tensor of a fixture to the expected ones, with its config in both spellings.
+pub fn check_spellings(name: &str, expected: &Tensors, found: fn(&str, &Pretrained) -> Tensors) {
+    for config in CONFIGS {
+        let folder = with_config(name, &text(name, config));
+        let model = load(&folder.0, &mut |_| true).unwrap_or_else(|said| panic!("{name}, {config}: {said}"));
+        let (off, key) = worst(&found(name, &model), expected);
+        assert!(off <= TOLERANCE, "{name}, {config}: {key} is off by {off:e}");
+        assert!(model.has_head && model.origins.skipped.is_empty(), "{name}: {:?}", model.origins.skipped);
     }
 }
 
@@ -163,13 +170,15 @@ pub fn check_arrows(name: &str, model: &Pretrained, run: &Activations<f32>) {
 
 #[test]
 fn a_model_examines_itself() {
-    use attune_engine::pretrained::examine::examine;
-    use attune_engine::pretrained::folder::ModelFolder;
-    for name in FIXTURES {
-        let folder = ModelFolder::open(&fixture(name)).unwrap_or_else(|said| panic!("{name}: {said}"));
-        let findings = examine(&folder, &read(name));
-        assert_eq!(findings.faults, Vec::<String>::new(), "{name}");
-    }
+    FIXTURES.into_iter().for_each(|name| _ = examined(name));
+}
+
+/// Returns what a fixture finds in itself, which is no fault.
+pub fn examined(name: &str) -> ModelFindings {
+    let folder = ModelFolder::open(&fixture(name)).unwrap_or_else(|said| panic!("{name}: {said}"));
+    let findings = examine(&folder, &read(name));
+    assert_eq!(findings.faults, Vec::<String>::new(), "{name}");
+    findings
 }
 
 /// Gemma 3 with a model of pictures: the text's is within it, under other names.

@@ -14,7 +14,7 @@ pub const PAIR: &str = "⸴";
 pub const WHOLE: &str = "..";
 /// Lower precedence than that of every other operator.
 const PAIR_PRECEDENCE: u8 = 2;
-/// The precedence of `*`.
+/// Precedence of `*` in Rhai, which the matrix product `@` has too.
 const PRODUCT_PRECEDENCE: u8 = 180;
 
 /// The state of the parser within a text.

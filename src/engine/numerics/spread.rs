@@ -89,7 +89,7 @@ impl Spread {
         (0..self.width()).flat_map(|i| (0..=i).map(move |j| self.covariance.entry(i, j))).collect()
     }
 
-    /// Returns `D`.
+    /// Returns the width `D` of the vectors.
     pub fn width(&self) -> usize {
         self.mean.len()
     }

@@ -17,9 +17,9 @@ use crate::files;
 pub struct Environment {
     /// `$HF_HUB_CACHE`, the cache itself.
     pub hub_cache: Option<PathBuf>,
-    /// `$HF_HOME`
+    /// The folder that the variable `$HF_HOME` names.
     pub hugging_face: Option<PathBuf>,
-    /// `$XDG_CACHE_HOME`
+    /// The folder that the variable `$XDG_CACHE_HOME` names.
     pub caches: Option<PathBuf>,
     /// The user's home folder.
     pub home: Option<PathBuf>,

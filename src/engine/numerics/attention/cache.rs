@@ -22,12 +22,12 @@ pub struct AttentionCache<S> {
     pub query: Matrix<S>,
     /// `K` (N_k, K·d_k), normed and turned likewise.
     pub key: Matrix<S>,
-    /// `V` (N_k, K·d_v)
+    /// Values `V` (N_k, K·d_v).
     pub value: Matrix<S>,
     /// Caches of the norms of queries and of keys.
     pub(super) own_norms: Option<[NormCache<S>; 2]>,
     pub(super) turns: Turns<S>,
-    /// `B / τ`
+    /// Numbers of distances over the temperature, `B / τ`.
     pub(super) bias: Distances<S>,
     /// `S_h` of every sentence and head, as (T_q, [`weights_stride`]) blocks one after another; empty unless views show
     /// them.
@@ -35,7 +35,7 @@ pub struct AttentionCache<S> {
     /// `A_h`, laid out like `scores`. If there are no scores, the weights of short sentences are transposed. Each block
     /// is followed by room for the mean weights of its keys.
     pub(super) weights: Vec<S>,
-    /// `[M_1 … M_H]` (N, H·d_v)
+    /// Mixes of all heads side by side, `[M_1 … M_H]` (N, H·d_v).
     pub mix: Matrix<S>,
     pub(super) tile: Tile<S>,
     pub(super) look_up: Option<LookUpCache<S>>,

@@ -9,9 +9,9 @@ use crate::numerics::norm::NormForm;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct AttentionConfig {
-    /// `D`
+    /// Width `D` of the vectors.
     pub width: usize,
-    /// `H`
+    /// Number `H` of heads.
     pub heads: usize,
     /// `H / K`: the number of consecutive heads that share keys and values (Ainslie et al. 2023, arXiv 2305.13245,
     /// section 2.2); 1 if each has its own.

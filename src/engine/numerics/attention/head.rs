@@ -24,11 +24,11 @@ const PANEL: usize = 64;
 /// The operands of one head of one sentence, as parts of the batch's matrices.
 #[derive(Clone, Copy)]
 pub struct Head<'a, S> {
-    /// `Q` (T_q, d_k)
+    /// Queries `Q` (T_q, d_k).
     pub query: Strided<'a, S>,
-    /// `K` (T_k, d_k)
+    /// Keys `K` (T_k, d_k).
     pub key: Strided<'a, S>,
-    /// `V` (T_k, d_v)
+    /// Values `V` (T_k, d_v).
     pub value: Strided<'a, S>,
     /// `s`
     pub scale: S,
@@ -410,11 +410,11 @@ fn panel_of<S>(entries: &[S], queries: usize, stride: usize, cols: usize) -> Mat
 
 /// The gradients that a head's backward pass writes.
 pub struct HeadGradients<'a, S> {
-    /// `d_Q` (T_q, d_k)
+    /// Gradient `d_Q` of the queries (T_q, d_k).
     pub query: PartMut<'a, S>,
-    /// `d_K` (T_k, d_k)
+    /// Gradient `d_K` of the keys (T_k, d_k).
     pub key: PartMut<'a, S>,
-    /// `d_V` (T_k, d_v)
+    /// Gradient `d_V` of the values (T_k, d_v).
     pub value: PartMut<'a, S>,
     /// `d_B τ` of the head, added to the given values; empty if distances are not used.
     pub bias: &'a mut [S],

@@ -14,7 +14,7 @@ use crate::numerics::{Matrix, Scalar};
 /// The words and positions of a batch's tokens, with the tables that embed them.
 #[derive(Clone, Copy)]
 pub struct LookUp<'a, S> {
-    /// `E` (V, D)
+    /// Static vectors `E` (V, D).
     pub embedding: TableRef<'a, S>,
     /// Word of each token; `None` is the zero vector.
     pub words: &'a [Option<usize>],

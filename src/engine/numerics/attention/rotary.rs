@@ -17,7 +17,7 @@ use crate::numerics::simd::vectorized;
 /// The rotary positions of a layer's queries and keys.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rotary {
-    /// `θ`
+    /// Base `θ` of the frequencies.
     pub theta: f64,
     /// `r`: the even number of leading columns of each head that are turned.
     pub width: usize,

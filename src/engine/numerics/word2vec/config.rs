@@ -4,7 +4,7 @@
 #[derive(Clone, Debug, PartialEq)]
 pub struct Word2VecConfig {
     pub architecture: WordPrediction,
-    /// `D`
+    /// Width `D` of the vectors.
     pub dim: usize,
     /// Largest distance of a context. Each position draws its own reach from 1 to this, so that nearer words count
     /// more.

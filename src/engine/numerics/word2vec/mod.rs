@@ -127,7 +127,7 @@ impl<S: Lanes> Word2Vec<S> {
         self.epochs_done >= self.config.epochs
     }
 
-    /// Returns `v` (V, D).
+    /// Returns the vectors `v` of the words (V, D).
     pub fn vectors(&self) -> Matrix<S> {
         let sorted = self.threads.tables().vectors();
         let row_of = &self.frequencies.row_of;

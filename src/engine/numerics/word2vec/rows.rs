@@ -11,7 +11,7 @@ const CACHE_LINE_BYTES: usize = 64;
 #[derive(Debug)]
 pub struct PaddedRows<S> {
     rows: usize,
-    /// `D`
+    /// Width `D` of a row.
     pub(super) width: usize,
     /// Number of entries of a row with its padding.
     pub(super) stride: usize,

@@ -22,7 +22,7 @@ use crate::numerics::positions::{PositionRows, Positions};
 /// A model like BERT or GPT-2: learned positions, layer norms, and biases everywhere.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plain {
-    /// `D`
+    /// Width `D` of the vectors.
     pub width: usize,
     pub layers: usize,
     /// `H`, which divides the width.
@@ -322,7 +322,6 @@ fn turned(fields: Fields<'_>, sizes: &Sizes, turn: RotaryKeys) -> Result<Attenti
     Ok(AttentionConfig { mask: Mask::Causal, rotary, ..attention })
 }
 
-/// Returns a pre-norm block.
 fn pre_norm(
     fields: Fields<'_>,
     sizes: &Sizes,

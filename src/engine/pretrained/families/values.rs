@@ -14,15 +14,15 @@ use crate::numerics::model::{Architecture, Readout};
 /// The sizes that every family has.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::pretrained) struct Sizes {
-    /// `D`
+    /// Width `D` of the vectors.
     pub width: usize,
     pub layers: usize,
-    /// `H`
+    /// Number `H` of heads.
     pub heads: usize,
     /// Number of hidden units of a feed-forward layer; 0 means `4 D`.
     pub hidden: usize,
     pub positions: usize,
-    /// `V`
+    /// Number `V` of the words.
     pub vocabulary: usize,
 }
 

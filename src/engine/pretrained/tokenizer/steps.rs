@@ -133,7 +133,6 @@ impl StepJson {
         regex.map(|regex| BoundedPattern::read(regex, &self.place)).transpose()
     }
 
-    /// Returns the text of a field.
     fn text(&self, field: &str) -> Read<&str> {
         match self.fields.get(field).and_then(Value::as_str) {
             Some(text) => Ok(text),

@@ -4,7 +4,6 @@
 //! A file has sampled sequences, each with its tokens and the largest weights of each row, at `query · tokens + key`.
 //! Each becomes a text with one attention of one head. Only the file's name says which layer and head it is, counted
 //! from 0.
-//! from 0.
 
 use std::collections::BTreeSet;
 use std::io::ErrorKind;

@@ -74,7 +74,7 @@ impl DistanceBuckets {
         self.in_one_direction() / 2
     }
 
-    /// Returns `n'`.
+    /// Returns `n'`, the number of buckets of one direction.
     fn in_one_direction(self) -> usize {
         if self.both_directions { self.count / 2 } else { self.count }
     }

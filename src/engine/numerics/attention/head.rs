@@ -30,7 +30,7 @@ pub struct Head<'a, S> {
     pub key: Strided<'a, S>,
     /// Values `V` (T_k, d_v).
     pub value: Strided<'a, S>,
-    /// `s`
+    /// Factor `s` of the products of queries and keys.
     pub scale: S,
     /// `c / τ`, the bound of the scores, if there is one.
     pub cap: Option<S>,

@@ -32,7 +32,7 @@ pub enum RotaryScaling {
     Linear(f64),
     /// Division of the low frequencies only (Grattafiori et al. 2024, arXiv 2407.21783; `rope_type: llama3`).
     Llama3 {
-        /// `f`
+        /// Divisor `f` of the low frequencies.
         factor: f64,
         /// Number of turns within the original length below which a frequency is divided by the factor.
         low: f64,

@@ -146,7 +146,7 @@ struct Descent<'a, A, V, S> {
     h: &'a [V],
     contexts: &'a mut [V],
     targets: &'a [usize],
-    /// `G`
+    /// `G = −η d_S`, the step of each score.
     steps: &'a [S],
     step_h: &'a mut [V],
 }
@@ -187,7 +187,7 @@ struct PairDescent<'a, A, V, S> {
     h: &'a mut [V],
     contexts: &'a mut [V],
     targets: &'a [usize],
-    /// `G`
+    /// `G = −η d_S`, the step of each score.
     steps: &'a [S],
 }
 

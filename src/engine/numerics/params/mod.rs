@@ -5,14 +5,13 @@
 //! return a packed tensor as a slice or a gradient panic.
 
 mod names;
-pub mod pairs;
 
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
 use faer::{MatMut, MatRef};
-pub use names::{Layer, Start, TensorId, TensorName, code_suffix, superscript};
+pub use names::{Layer, Start, TensorId, TensorName, code_suffix, pairs, superscript};
 
 use crate::numerics::packed::{NumberType, Packed, Weights};
 use crate::numerics::{Scalar, are_same};

@@ -6,7 +6,7 @@ use attune_engine::numerics::model::{AttentionModel, Candidates, Classes};
 use attune_engine::pretrained::folder::ModelFolder;
 
 use crate::kernel::values::space::{StaticSpace, index_of, rows_of};
-use crate::lesson::corpus::vocabulary as corpus_vocabulary;
+use crate::lesson::corpus::{vocabulary as corpus_vocabulary, words_among};
 use crate::lesson::schema::{Lesson, Objective, Order, TargetForm};
 
 /// Returns the attention model over a space, without its parameters.
@@ -40,10 +40,7 @@ fn candidates(lesson: &Lesson, vocabulary: &[String]) -> Candidates {
         objective @ Objective::Sequence(TargetForm::ByRule(_)) => return written(objective, lesson, vocabulary),
         _ => return with_stand_ins(Candidates::all(vocabulary.len()), lesson, vocabulary),
     };
-    let in_groups = lesson.groups.iter().filter(|group| among.contains(&group.name)).flat_map(|group| &group.words);
-    let has_sense = |shares: &[(String, f64)]| shares.iter().any(|(group, _)| among.contains(group));
-    let ambiguous = lesson.corpus.ambiguous.iter().filter(|a| has_sense(&a.shares)).map(|a| &a.word);
-    let named: HashSet<&String> = in_groups.chain(ambiguous).collect();
+    let named: HashSet<&String> = words_among(among, &lesson.corpus, &lesson.groups).collect();
     let words: Vec<usize> = (0..vocabulary.len()).filter(|&row| named.contains(&vocabulary[row])).collect();
     let candidates =
         if words.is_empty() { Candidates::all(vocabulary.len()) } else { Candidates::new(vocabulary.len(), words) };

@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use crate::lesson::read::common::{code, one_of_names};
-use crate::lesson::reading::decode::{Node, decoded, list, map, record};
+use crate::lesson::read::common::{code, unknown_name};
+use crate::lesson::reading::decode::{At, Node, decoded, list, map, record};
 use crate::lesson::reading::file::read_text;
 use crate::lesson::reading::issue::LessonIssue;
 use crate::lesson::schema::Lesson;
@@ -65,13 +65,9 @@ fn read_cases(node: Node<'_>, lesson: &Lesson) -> Option<FurtherCases> {
     let is_exercise = |kind: &CellKind| matches!(kind, CellKind::Exercise(_));
     let exercises: Vec<String> =
         lesson.cells.iter().filter(|cell| is_exercise(&cell.kind)).map(|cell| cell.id.clone()).collect();
-    for (id, _) in &cases {
-        if !exercises.contains(&id.value) {
-            id.node
-                .issue(format!("the lesson has no exercise \"{}\"", id.value))
-                .expected(one_of_names(&exercises, "the id of an exercise, but the lesson has none"))
-                .nearest(&id.value, exercises.iter().map(String::as_str));
-        }
+    for (At { value: id, node }, _) in cases.iter().filter(|(id, _)| !exercises.contains(&id.value)) {
+        let problem = format!("the lesson has no exercise \"{id}\"");
+        unknown_name::<()>(*node, problem, id, &exercises, "the id of an exercise, but the lesson has none");
     }
     Some(FurtherCases(cases.into_iter().map(|(id, cases)| (id.value, cases)).collect()))
 }

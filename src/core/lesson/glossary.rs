@@ -16,7 +16,7 @@ use pulldown_cmark::{Event, Tag, TagEnd};
 
 use crate::lesson::course;
 use crate::lesson::live_text::{LessonText, placed};
-use crate::lesson::read::common::{check_name, id, line, markdown, one_of_names};
+use crate::lesson::read::common::{check_name, id, line, markdown, unknown_name};
 use crate::lesson::reading::decode::{At, Node, decoded, fields, list_of, record, text, wrong};
 pub use crate::lesson::reading::file::{FILE, is_glossary};
 use crate::lesson::reading::file::{NAME, read_text};
@@ -234,11 +234,10 @@ fn meaning(node: Node<'_>) -> Option<LessonText> {
 fn lesson(node: Node<'_>, lessons: Option<&[String]>) -> Option<String> {
     let id = id(node)?;
     match lessons {
-        Some(lessons) if !lessons.contains(&id) => node
-            .issue(format!("lesson: no lesson beside the glossary has the id \"{id}\""))
-            .expected(one_of_names(lessons, "the id of a lesson, but there is none beside the glossary"))
-            .nearest(&id, lessons.iter().map(String::as_str))
-            .none(),
+        Some(lessons) if !lessons.contains(&id) => {
+            let problem = format!("no lesson beside the glossary has the id \"{id}\"");
+            unknown_name(node, problem, &id, lessons, "the id of a lesson, but there is none beside the glossary")
+        }
         _ => Some(id),
     }
 }

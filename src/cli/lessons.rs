@@ -108,11 +108,11 @@ pub fn read(path: &Path, seed: Option<u64>) -> Result<Lesson, CliFault> {
 /// Reads a lesson, and returns its text too; a pretrained model has none.
 pub fn read_with_text(path: &Path, seed: Option<u64>) -> Result<(Lesson, Option<String>), CliFault> {
     if is_shared(path) {
-        let file = shown(path);
-        return Err(CliFault::Lesson(format!(
-            "{file}: this file was shared or handed in and is not a lesson; open it with attune, draw it with attune \
-             render, or grade it with attune grade\n"
-        )));
+        return Err(CliFault::in_file(
+            path,
+            "this file was shared or handed in and is not a lesson; open it with attune, draw it with attune render, \
+             or grade it with attune grade",
+        ));
     }
     let (lesson, text) = load::read_with_text(path).map_err(|issues| CliFault::lesson(&issues))?;
     if let Some(why) = lesson.why_no_sentence() {

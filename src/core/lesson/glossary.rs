@@ -643,7 +643,7 @@ mod tests {
         assert_eq!(spellings.whole("…"), None);
     }
 
-    /// The text has the greatest length, and each of its words begins a spelling.
+    /// Searches a text of the greatest length, in which each word begins a spelling.
     #[test]
     fn a_long_text_is_gone_over_once() {
         let spellings = spellings(&["a a a a a b", "a"]);

@@ -242,8 +242,8 @@ fn of_a_shipped_model(model: &ModelFolder) -> Option<Vec<String>> {
         &OF_SHIPPED_ENCODER
     };
     let unknown = model.tokenizer.as_ref().ok()?.id_of(UNKNOWN);
-    // Each word and each sign at the end of one is one piece of the vocabulary.
     let most = pieces_max(&model.architecture, model.config.vocabulary);
+    // A model that comes with the course reads each word, and each sign at the end of one, as one piece.
     let is_known = |text: &&str| {
         let pieces = model.pieces(text).unwrap_or_default();
         if pieces.len() > most {

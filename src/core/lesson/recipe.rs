@@ -265,7 +265,7 @@ pub enum Knob {
 pub struct KnobOffer {
     pub knob: Knob,
     pub choices: Vec<RecipeChoice>,
-    /// Index of the recipe's position, and of the lesson's.
+    /// Index of the recipe's position among the choices, and of the lesson's.
     pub at: usize,
     pub own: usize,
 }

@@ -133,7 +133,6 @@ impl LiveModel for Watched<'_> {
     }
 }
 
-/// The model for texts.
 impl LessonModel {
     /// Returns whether this sentence is on the stage.
     pub(crate) fn shows(&self, spoken: &Spoken) -> bool {
@@ -454,7 +453,8 @@ impl Runner {
         Ok((own, activations, interventions))
     }
 
-    /// Returns the changes of the code and no others. A patch gets its vector from the second sentence's pass.
+    /// Checks the changes that code asks for, and returns interventions with these changes only. A patch gets its vector
+    /// from the second sentence's pass.
     fn only(
         &self,
         changes: &OnlyChanges,

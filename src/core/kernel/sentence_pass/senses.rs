@@ -162,7 +162,7 @@ pub struct SenseInput<'a> {
 struct Run {
     parameters: Arc<Parameters<f32>>,
     interventions: Interventions<f32>,
-    /// Vectors of all pieces: static, and after each layer.
+    /// The sentences that have run, with the vectors of all their pieces: static, and after each layer.
     states: Vec<(Arc<ReadText>, Vec<Matrix<f32>>)>,
 }
 

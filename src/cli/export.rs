@@ -108,7 +108,7 @@ pub fn page_content(
 fn rows(request: &ExportArgs) -> Result<Option<(VectorFormat, TableRows)>, CliFault> {
     match (request.to, request.vectors) {
         (ExportTo::File(Format::Vectors(format)), given) => {
-            Ok(Some((format, given.map_or_else(|| usual_rows(format), TableRows::from))))
+            Ok(Some((format, given.unwrap_or_else(|| usual_rows(format)))))
         }
         (_, None) => Ok(None),
         (_, Some(_)) => Err(CliFault::usage("--vectors: this format has no table of vectors; see attune help export")),

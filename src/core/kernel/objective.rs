@@ -35,27 +35,21 @@ fn labels(lesson: &Lesson, vocabulary: &[String]) -> Classes {
 
 /// Returns the words between which the model chooses.
 fn candidates(lesson: &Lesson, vocabulary: &[String]) -> Candidates {
-    let among = match &lesson.model.objective {
-        Objective::MaskedWord { among, .. } if !among.is_empty() => among,
+    let (among, stand_ins) = match &lesson.model.objective {
+        Objective::MaskedWord { among, stand_ins, .. } => (among, stand_ins),
         objective @ Objective::Sequence(TargetForm::ByRule(_)) => return written(objective, lesson, vocabulary),
-        _ => return with_stand_ins(Candidates::all(vocabulary.len()), lesson, vocabulary),
+        _ => return Candidates::all(vocabulary.len()),
     };
     let named: HashSet<&String> = words_among(among, &lesson.corpus, &lesson.groups).collect();
     let words: Vec<usize> = (0..vocabulary.len()).filter(|&row| named.contains(&vocabulary[row])).collect();
+    // Without groups, every word is a candidate.
     let candidates =
         if words.is_empty() { Candidates::all(vocabulary.len()) } else { Candidates::new(vocabulary.len(), words) };
-    with_stand_ins(candidates, lesson, vocabulary)
-}
-
-/// Adds the words that replace hidden words to the candidates.
-fn with_stand_ins(candidates: Candidates, lesson: &Lesson, vocabulary: &[String]) -> Candidates {
-    match &lesson.model.objective {
-        Objective::MaskedWord { stand_ins, .. } if !stand_ins.is_empty() => {
-            let rows = rows_of(stand_ins, &index_of(vocabulary)).expect("each occurs in the corpus: it was checked");
-            candidates.with_stand_ins(rows)
-        }
-        _ => candidates,
+    if stand_ins.is_empty() {
+        return candidates;
     }
+    let rows = rows_of(stand_ins, &index_of(vocabulary)).expect("each occurs in the corpus: it was checked");
+    candidates.with_stand_ins(rows)
 }
 
 /// Returns the words that a sequence objective can write.

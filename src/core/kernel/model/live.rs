@@ -381,6 +381,11 @@ impl Runner {
     }
 }
 
+/// Returns the fault of code that asks for a pass which cannot be computed.
+fn refused(why: String) -> Fault {
+    Fault::new(format!("{FORWARD}: {why}"))
+}
+
 /// A sentence with its forward pass without interventions.
 struct Unchanged {
     frame: SentenceFrame,
@@ -396,7 +401,7 @@ impl Runner {
     /// Prepares a sentence, and returns it with the number of multiplications of its forward pass.
     fn frame(&self, sentence: &str) -> Result<(SentenceFrame, u64), Fault> {
         let read = Sentence::read(sentence, &self.lesson, &self.space.vocabulary);
-        let read = read.map_err(|why| Fault::new(format!("{FORWARD}: {why}")))?;
+        let read = read.map_err(refused)?;
         let frame = SentenceFrame::without_points(read, &self.space, self.targets.as_deref());
         let tokens = frame.tokens().len();
         let cost = forward_multiplications(&self.network.architecture, self.classes.len(), tokens, tokens) as u64;
@@ -458,7 +463,6 @@ impl Runner {
         frame: &SentenceFrame,
         charge: Charge<'_>,
     ) -> Result<Interventions<f32>, Fault> {
-        let refused = |why: String| Fault::new(format!("{FORWARD}: {why}"));
         let mut found = Interventions { heads: none(&self.network.architecture).heads, ..changes.others.clone() };
         for (head, mode) in &changes.heads {
             self.check_head(*head)?;
@@ -519,7 +523,6 @@ impl Runner {
     ) -> Result<Activations<f32>, Fault> {
         self.check_head(head)?;
         let second = self.unchanged(second, charge)?;
-        let refused = |why: String| Fault::new(format!("{FORWARD}: {why}"));
         if self.network.architecture.has_source() {
             return Err(refused("heads of a second sentence are exchanged in models with one sentence".to_owned()));
         }

@@ -20,7 +20,7 @@ use attune_core::lesson::controls::closed_panels;
 use attune_core::lesson::controls::{UnknownControl, unknown_controls};
 use attune_core::lesson::course::{self, CourseFile};
 use attune_core::lesson::glossary::{self, Glossary, TermIssue, check_terms, is_glossary_file};
-use attune_core::lesson::issue::{LessonIssue, printable, shorten, shown};
+use attune_core::lesson::issue::{LessonIssue, did_you_mean, printable, shorten, shown};
 use attune_core::lesson::links::{LinkContext, TextLink};
 use attune_core::lesson::live_text::LessonText;
 use attune_core::lesson::load::{EVERY, WatchedFile};
@@ -29,7 +29,7 @@ use attune_core::lesson::places::{CellPlaces, Spot, written};
 use attune_core::lesson::schema::{Expect, Lesson, StaticEmbedding};
 use attune_core::lesson::vector_files::{in_folder, is_file_of_vectors};
 use attune_engine::code::{LineColumn, Output};
-use attune_engine::messages::{counted, nearest};
+use attune_engine::messages::counted;
 use attune_engine::pretrained::examine::{ModelFindings, examine};
 use attune_engine::recording::is_recording;
 
@@ -252,24 +252,27 @@ fn run(path: &Path, how: How<'_>, common: &Common) -> Result<Ran, CliFault> {
         told.extend(holding.map(|verdict| format!("{file}: {}", line(verdict))));
     }
     let findings = examined(&snapshot);
-    let of_sentence = shows.and_then(|shows| {
+    let mut lines: Vec<String> =
+        findings.faults.iter().map(|fault| format!("{file}: {}\n", printable(fault))).collect();
+    lines.extend(
+        first_overflow(&snapshot)
+            .map(|(sentence, tensor)| training::overflow(path, &lesson, &sentence.join(" "), tensor)),
+    );
+    if let Some(shows) = shows {
         let (read, overflow) = run_sentence(&mut kernel, shows, path);
         told.extend(read);
-        overflow
-    });
+        lines.extend(overflow);
+    }
     if !path.is_file() {
         told.extend(findings.good.iter().map(|found| format!("{file}: {}", printable(found))));
     }
-    let overflow = first_overflow(&snapshot)
-        .map(|(sentence, tensor)| training::overflow(path, &lesson, &sentence.join(" "), tensor));
     let mut problems = match absent {
         // Cells cannot run without the model.
         Some(_) => Vec::new(),
         None => rehearse(&mut kernel, Duration::from_secs(how.options.within)),
     };
     problems.extend(missing_pictures(path, &kernel.snapshot()));
-    let of_model = findings.faults;
-    let wrong = Wrong { of_model, overflow, of_sentence, verdicts, problems, ..Wrong::default() };
+    let wrong = Wrong { lines, verdicts, problems, terms: Vec::new() };
     Ok(Ran { lesson, absent, told, wrong })
 }
 
@@ -283,7 +286,7 @@ impl Round<'_> {
         wrong.problems.extend(missing_files(path, &lesson, &mut self.courses));
         wrong.problems.extend(unopened_panels(&lesson));
         wrong.problems.extend(misnamed_controls(&lesson));
-        wrong.unknown = unknown_lessons(path, &lesson, &mut self.courses);
+        wrong.lines.splice(0..0, unknown_lessons(path, &lesson, &mut self.courses));
         let issues = wrong.report(path);
         if issues.is_empty() {
             Ok(passed(&shown(path), &lesson, absent.as_deref(), wrong.verdicts.len()))
@@ -294,14 +297,10 @@ impl Round<'_> {
 }
 
 /// Everything that can be wrong with a lesson that was read.
-#[derive(Default)]
 struct Wrong {
-    /// The message about prerequisite lessons that are missing from the course.
-    unknown: Option<String>,
-    of_model: Vec<String>,
-    /// The issue of a sentence whose forward pass gives numbers that are not finite.
-    overflow: Option<String>,
-    of_sentence: Option<String>,
+    /// Issues that are written out with their places: of prerequisite lessons, of the model, and of sentences whose
+    /// forward passes give numbers that are not finite.
+    lines: Vec<String>,
     verdicts: Vec<ClaimVerdict>,
     problems: Vec<Problem>,
     terms: Vec<TermIssue>,
@@ -315,11 +314,7 @@ impl Wrong {
         // Computed only if there is an issue: most lessons have none, and it takes as long as reading the lesson.
         let places = LazyCell::new(|| CellPlaces::of(&text));
         let at = |place: Option<LineColumn>| place.map_or(file.clone(), |place| format!("{file}:{place}"));
-        let mut issues: String = self.unknown.iter().cloned().collect();
-        for fault in &self.of_model {
-            issues += &format!("{file}: {}\n", printable(fault));
-        }
-        issues.extend(self.overflow.iter().chain(&self.of_sentence).cloned());
+        let mut issues = self.lines.concat();
         for verdict in self.verdicts.iter().filter(|verdict| !verdict.holds()) {
             issues += &format!("{}: {}\n", at(places.claim(&verdict.id)), line(verdict));
         }
@@ -445,8 +440,7 @@ fn unknown_lessons(path: &Path, lesson: &Lesson, courses: &mut Courses) -> Optio
     let ids = courses.beside(path);
     let unknown: Vec<_> = lesson.builds_on.iter().filter(|before| !ids.contains(before)).collect();
     let first = unknown.first()?;
-    let near = nearest(first, ids.iter().map(String::as_str));
-    let near = near.map_or(String::new(), |near| format!("; did you mean {near:?}?"));
+    let near = did_you_mean(first, ids.iter().map(String::as_str));
     let place = training::place(path, &["builds_on"]);
     Some(format!(
         "{place}: builds_on: no lesson in the same folder has the id {first:?}; expected lessons of this course{near}\n"

@@ -52,15 +52,9 @@ pub fn export(request: &ExportArgs, common: &Common) -> Result<(), CliFault> {
         }
         return print::line(target.write_table(format, &table.table()).map_err(fault)?);
     }
-    let lesson = super::lessons::read(path, common.seed)?;
-    let shows = request.sentence.command(&lesson)?;
     let train = if format.is_page() { training::train_with_tour } else { training::train };
-    let mut kernel = train(lesson, common);
-    let mut trained = training::trained(&kernel, path)?;
-    if let Some(shows) = shows {
-        kernel.apply(shows);
-        trained = kernel.snapshot();
-    }
+    let mut kernel = training::with_sentence(path, &request.sentence, train, common)?;
+    let trained = kernel.snapshot();
     let written = match rows {
         // Cells do not run for this format, so the exported vectors are those of the training.
         Some((format, rows)) => target.write_vectors(format, &trained, rows),
@@ -114,7 +108,7 @@ pub fn page_content(
 fn rows(request: &ExportArgs) -> Result<Option<(VectorFormat, TableRows)>, CliFault> {
     match (request.to, request.vectors) {
         (ExportTo::File(Format::Vectors(format)), given) => {
-            Ok(Some((format, given.map_or_else(|| usual_rows(format), TableRows::from))))
+            Ok(Some((format, given.unwrap_or_else(|| usual_rows(format)))))
         }
         (_, None) => Ok(None),
         (_, Some(_)) => Err(CliFault::usage("--vectors: this format has no table of vectors; see attune help export")),
@@ -126,7 +120,7 @@ fn checkpoint(path: &Path, request: &ExportArgs, common: &Common) -> Result<(), 
     if let Some(option) = request.sentence.option() {
         return Err(CliFault::usage(format_args!("{option}: a checkpoint has only the model and no sentences")));
     }
-    let lesson = super::lessons::read(path, common.seed)?;
+    let lesson = lessons::read(path, common.seed)?;
     let target = Checkpoint::new(&lesson, &request.output).map_err(|why| match why {
         ExportFault::Form(unfit) => {
             let issue =
@@ -247,13 +241,7 @@ pub fn trace(
     if is_file_of_vectors(path) {
         return Err(CliFault::usage("trace: for a file of vectors, name the words to trace: --words king,queen"));
     }
-    let lesson = super::lessons::read(path, common.seed)?;
-    let shows = sentence.command(&lesson)?;
-    let mut kernel = training::train(lesson, common);
-    training::trained(&kernel, path)?;
-    if let Some(shows) = shows {
-        kernel.apply(shows);
-    }
+    let mut kernel = training::with_sentence(path, sentence, training::train, common)?;
     what_if.apply(&mut kernel)?;
     let snapshot = kernel.snapshot();
     if let Some(words) = training::overflow_of(&snapshot, path) {

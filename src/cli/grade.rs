@@ -19,8 +19,7 @@ use super::{CliFault, print};
 pub fn grade(request: &GradeArgs, common: &Common) -> Result<(), CliFault> {
     let (lesson, text) = super::lessons::read_with_text(&request.lesson, common.seed)?;
     if !lesson.cells.iter().any(|cell| cell.kind.is_task()) {
-        let shown = shown(&request.lesson);
-        return Err(CliFault::Lesson(format!("{shown}: the lesson has no tasks, so there is nothing to grade\n")));
+        return Err(CliFault::in_file(&request.lesson, "the lesson has no tasks, so there is nothing to grade"));
     }
     // A model's folder has no text; an empty one stands for it.
     let mark = LessonMark::of(&lesson.id, &lesson.title, &text.unwrap_or_default());
@@ -47,12 +46,8 @@ pub fn grade(request: &GradeArgs, common: &Common) -> Result<(), CliFault> {
         None => print::with(|out| write(request, &class, out))?,
         Some(file) => write_file(request, file, &class, common)?,
     }
-    match class.unread.is_empty() {
-        true => Ok(()),
-        false => Err(CliFault::Lesson(
-            class.unread.iter().map(|(file, why)| format!("{file}: not graded: {}\n", printable(why))).collect(),
-        )),
-    }
+    let unread = class.unread.iter().map(|(file, why)| format!("{file}: not graded: {}\n", printable(why)));
+    if class.unread.is_empty() { Ok(()) } else { Err(CliFault::Lesson(unread.collect())) }
 }
 
 /// Writes the grades of a class to a file, and prints the file's name unless the output is quiet.
@@ -80,13 +75,11 @@ fn are_solved(file: &Path, grader: &Grader) -> Result<(), CliFault> {
 
 /// Refuses to overwrite a submission with the table.
 fn spare(file: &Path, works: &[PathBuf]) -> Result<(), CliFault> {
-    match works.iter().any(|work| is_same(file, work)) {
-        true => Err(CliFault::output(format_args!(
-            "{} is one of the submissions; choose another name for the output",
-            shown(file)
-        ))),
-        false => Ok(()),
+    if !works.iter().any(|work| is_same(file, work)) {
+        return Ok(());
     }
+    let shown = shown(file);
+    Err(CliFault::output(format_args!("{shown} is one of the submissions; choose another name for the output")))
 }
 
 fn write(request: &GradeArgs, class: &Class<'_>, out: &mut dyn io::Write) -> io::Result<()> {

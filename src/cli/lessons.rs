@@ -108,11 +108,11 @@ pub fn read(path: &Path, seed: Option<u64>) -> Result<Lesson, CliFault> {
 /// Reads a lesson, and returns its text too; a pretrained model has none.
 pub fn read_with_text(path: &Path, seed: Option<u64>) -> Result<(Lesson, Option<String>), CliFault> {
     if is_shared(path) {
-        let file = shown(path);
-        return Err(CliFault::Lesson(format!(
-            "{file}: this file was shared or handed in and is not a lesson; open it with attune, draw it with attune \
-             render, or grade it with attune grade\n"
-        )));
+        return Err(CliFault::in_file(
+            path,
+            "this file was shared or handed in and is not a lesson; open it with attune, draw it with attune render, \
+             or grade it with attune grade",
+        ));
     }
     let (lesson, text) = load::read_with_text(path).map_err(|issues| CliFault::lesson(&issues))?;
     if let Some(why) = lesson.why_no_sentence() {
@@ -160,12 +160,12 @@ fn show(_: Option<PathBuf>, _: Option<SharedWork>, _: &Args) -> Result<(), CliFa
 
 #[cfg(feature = "app")]
 fn show(path: Option<PathBuf>, shared: Option<SharedWork>, args: &Args) -> Result<(), CliFault> {
-    let dark = args.theme.map(super::args::ThemeArg::is_dark);
     let home = args.common.home();
     home.iter().for_each(|home| attune_engine::panics::work_is_kept_in(home.root().to_owned()));
     let beside = args.beside.as_deref().map(|other| beside(path.as_deref(), other)).transpose()?;
     let seed = args.common.seed;
-    let options = crate::app::WindowOptions { path, shared, beside, seed, size: args.size, dark, home };
+    let (size, dark) = (args.size, args.dark);
+    let options = crate::app::WindowOptions { path, shared, beside, seed, size, dark, home };
     crate::app::run(options).map_err(CliFault::screen)
 }
 

@@ -21,6 +21,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
+use attune_core::lesson::issue::shown;
 use attune_engine::messages::nearest;
 use attune_engine::panics;
 use clap::error::{ContextKind, ContextValue};
@@ -180,6 +181,11 @@ impl CliFault {
     /// Creates a fault from issues, each in a paragraph of its own.
     pub fn lesson(issues: &[impl Display]) -> Self {
         Self::Lesson(issues.iter().map(|issue| format!("{issue}\n")).collect())
+    }
+
+    /// Creates a fault in a file, which is named before the words.
+    pub fn in_file(path: &Path, why: impl Display) -> Self {
+        Self::Lesson(format!("{}: {why}\n", shown(path)))
     }
 
     pub fn usage(text: impl Display) -> Self {

@@ -17,10 +17,7 @@ pub fn line(text: impl Display) -> Result<(), CliFault> {
 /// Prints long output piece by piece. A closed pipe is not an error, because the reader has stopped reading on purpose.
 pub fn with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), CliFault> {
     let mut out = BufWriter::new(io::stdout().lock());
-    match write(&mut out).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(unwritten(&error)),
-        _ => Ok(()),
-    }
+    written(write(&mut out).and_then(|()| out.flush()))
 }
 
 /// Prints a warning on standard error. If that is closed, the failure cannot be reported.
@@ -38,17 +35,12 @@ const END_CHARS: usize = 1000;
 pub fn answer(error: &clap::Error) -> Result<(), CliFault> {
     let plain = error.render().to_string();
     let shown = of_bounded_lines(&plain.lines().map(printable).collect::<Vec<_>>().join("\n"));
-    let printed = if shown == plain.trim_end_matches('\n') {
-        error.print()
-    } else {
-        // If standard error is closed, the failure cannot be reported.
-        let _ = writeln!(io::stderr(), "{shown}");
-        return Ok(());
-    };
-    match printed {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(unwritten(&error)),
-        _ => Ok(()),
+    if shown == plain.trim_end_matches('\n') {
+        return written(error.print());
     }
+    // If standard error is closed, the failure cannot be reported.
+    let _ = writeln!(io::stderr(), "{shown}");
+    Ok(())
 }
 
 /// Removes the middle of lines that are too long.
@@ -64,8 +56,14 @@ pub fn of_bounded_lines(text: &str) -> String {
     text.lines().map(cut).collect::<Vec<_>>().join("\n")
 }
 
-fn unwritten(error: &io::Error) -> CliFault {
-    CliFault::output(format_args!("the results cannot be written to standard output: {error}"))
+/// Returns the fault of a failed write, unless the reader has closed the pipe.
+fn written(result: io::Result<()>) -> Result<(), CliFault> {
+    match result {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(CliFault::output(format_args!("the results cannot be written to standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The two licences of the program, of which the user may choose one.

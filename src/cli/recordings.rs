@@ -82,7 +82,7 @@ fn sentence(snapshot: &Snapshot) -> String {
 fn open(path: &Path) -> Result<Recording, CliFault> {
     Recording::open(path).map_err(|faults| match refused(path, &faults) {
         Err(fault) => fault,
-        Ok(()) => CliFault::Lesson(format!("{}: cannot be opened\n", shown(path))),
+        Ok(()) => CliFault::in_file(path, "cannot be opened"),
     })
 }
 

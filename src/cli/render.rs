@@ -20,9 +20,8 @@ mod drawn {
     use attune_core::kernel::command::{SentenceCommand, TrainingCommand};
     use attune_core::kernel::{Command, Kernel, Snapshot};
     use attune_core::lesson::Lesson;
-    use attune_core::lesson::issue::{printable, shown};
+    use attune_core::lesson::issue::{did_you_mean, printable, shown};
     use attune_core::lesson::schema::CellKind;
-    use attune_engine::messages::nearest;
     use attune_view::export::file::obstacle;
     use attune_view::export::work_file::{OTHER_VERSION, SharedWork};
     use attune_view::view_model::Model;
@@ -57,7 +56,7 @@ mod drawn {
         let options = PictureOptions {
             size: request.size.unwrap_or(options.size),
             workspace: request.workspace,
-            dark: request.theme.is_dark(),
+            dark: request.dark,
             transparent: request.transparent,
             ..options
         };
@@ -176,8 +175,7 @@ mod drawn {
         };
         stages().find(|(known, _)| *known == id).map(|(_, at)| at).ok_or_else(|| {
             let known: Vec<&str> = stages().map(|(known, _)| known).collect();
-            let hint =
-                nearest(id, known.iter().copied()).map_or(String::new(), |near| format!("; did you mean {near:?}?"));
+            let hint = did_you_mean(id, known.iter().copied());
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
             CliFault::usage(format_args!("--cell: the lesson has no stage cell {id:?}; its stage cells: {known}{hint}"))
         })
@@ -204,13 +202,7 @@ mod drawn {
         if !common.quiet {
             version.iter().chain(&*snapshot.report).for_each(print::warning);
         }
-        if let Some(fault) = &snapshot.fault {
-            return Err(CliFault::Lesson(format!(
-                "{}: {}\n",
-                training::place(&shared.lesson, fault.field),
-                fault.words
-            )));
-        }
+        training::check_fault(&snapshot, &shared.lesson)?;
         let (snapshot, view) = (Arc::new(snapshot), shared.content.view.unwrap_or_default());
         // A picture of the whole window has the default size.
         let size = request.workspace.then(|| PictureOptions::of(snapshot.clone()).size);

@@ -13,8 +13,8 @@ use attune_core::lesson::schema::{Lesson, StaticEmbedding};
 use attune_view::view_model::training::diverged_words;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::CliFault;
-use super::args::Common;
+use super::args::{Common, SentenceArgs};
+use super::{CliFault, lessons};
 
 /// Returns a kernel that is trained to its last step.
 pub fn train(lesson: Lesson, common: &Common) -> Kernel {
@@ -33,6 +33,21 @@ fn trained_after(first: Option<Command>, lesson: Lesson, common: &Common) -> Ker
     }
     kernel.apply(Command::Training(TrainingCommand::Play));
     finished(kernel, common)
+}
+
+/// Reads and trains a lesson with the function `train`, and shows the sentence of the arguments, if they give one.
+pub fn with_sentence(
+    path: &Path,
+    sentence: &SentenceArgs,
+    train: fn(Lesson, &Common) -> Kernel,
+    common: &Common,
+) -> Result<Kernel, CliFault> {
+    let lesson = lessons::read(path, common.seed)?;
+    let shows = sentence.command(&lesson)?;
+    let mut kernel = train(lesson, common);
+    trained(&kernel, path)?;
+    shows.into_iter().for_each(|command| kernel.apply(command));
+    Ok(kernel)
 }
 
 /// Restores a kernel from saved work, and trains it if the work has no commands, because nothing else would train it
@@ -66,13 +81,20 @@ fn finished(mut kernel: Kernel, common: &Common) -> Kernel {
 /// If the lesson has a fault, or if training diverged.
 pub fn trained(kernel: &Kernel, path: &Path) -> Result<Snapshot, CliFault> {
     let snapshot = kernel.snapshot();
-    if let Some(fault) = &snapshot.fault {
-        return Err(CliFault::Lesson(format!("{}: {}\n", place(path, fault.field), fault.words)));
-    }
+    check_fault(&snapshot, path)?;
     match snapshot.model.as_ref().and_then(|model| model.training.diverged()) {
         Some(diverged) => Err(CliFault::Lesson(divergence(path, &snapshot.lesson, &diverged))),
         None => Ok(snapshot),
     }
+}
+
+/// Checks that the lesson of a snapshot has no fault.
+///
+/// # Errors
+/// The fault, with its place in the lesson.
+pub fn check_fault(snapshot: &Snapshot, path: &Path) -> Result<(), CliFault> {
+    let fault = snapshot.fault.as_ref();
+    fault.map_or(Ok(()), |fault| Err(CliFault::Lesson(format!("{}: {}\n", place(path, fault.field), fault.words))))
 }
 
 /// Returns a progress bar for stage pictures, each of which takes a second without a graphics card.

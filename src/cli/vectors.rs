@@ -48,7 +48,7 @@ fn opened(path: &Path, common: &Common) -> Result<Vectors, CliFault> {
         true
     });
     bar.finish_and_clear();
-    vectors.map_err(|why| CliFault::Lesson(format!("{}: {}\n", shown(path), printable(&why.to_string()))))
+    vectors.map_err(|why| CliFault::in_file(path, printable(&why.to_string())))
 }
 
 /// Prints the size of a file of vectors, and a line for each kind of repair.
@@ -95,7 +95,7 @@ pub fn print_compared(request: &CompareArgs, common: &Common) -> Result<(), CliF
     let (from, to) = (opened(&request.file, common)?, opened(&request.other, common)?);
     for (path, vectors) in [(&request.file, &from), (&request.other, &to)] {
         if let Some(why) = vectors.why_no_words() {
-            return Err(CliFault::Lesson(format!("{}: {}\n", shown(path), printable(&why))));
+            return Err(CliFault::in_file(path, printable(&why)));
         }
     }
     let shared = shared_words(&from, &to);

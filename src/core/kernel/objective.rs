@@ -6,7 +6,7 @@ use attune_engine::numerics::model::{AttentionModel, Candidates, Classes};
 use attune_engine::pretrained::folder::ModelFolder;
 
 use crate::kernel::values::space::{StaticSpace, index_of, rows_of};
-use crate::lesson::corpus::vocabulary as corpus_vocabulary;
+use crate::lesson::corpus::{vocabulary as corpus_vocabulary, words_among};
 use crate::lesson::schema::{Lesson, Objective, Order, TargetForm};
 
 /// Returns the attention model over a space, without its parameters.
@@ -35,30 +35,21 @@ fn labels(lesson: &Lesson, vocabulary: &[String]) -> Classes {
 
 /// Returns the words between which the model chooses.
 fn candidates(lesson: &Lesson, vocabulary: &[String]) -> Candidates {
-    let among = match &lesson.model.objective {
-        Objective::MaskedWord { among, .. } if !among.is_empty() => among,
+    let (among, stand_ins) = match &lesson.model.objective {
+        Objective::MaskedWord { among, stand_ins, .. } => (among, stand_ins),
         objective @ Objective::Sequence(TargetForm::ByRule(_)) => return written(objective, lesson, vocabulary),
-        _ => return with_stand_ins(Candidates::all(vocabulary.len()), lesson, vocabulary),
+        _ => return Candidates::all(vocabulary.len()),
     };
-    let in_groups = lesson.groups.iter().filter(|group| among.contains(&group.name)).flat_map(|group| &group.words);
-    let has_sense = |shares: &[(String, f64)]| shares.iter().any(|(group, _)| among.contains(group));
-    let ambiguous = lesson.corpus.ambiguous.iter().filter(|a| has_sense(&a.shares)).map(|a| &a.word);
-    let named: HashSet<&String> = in_groups.chain(ambiguous).collect();
+    let named: HashSet<&String> = words_among(among, &lesson.corpus, &lesson.groups).collect();
     let words: Vec<usize> = (0..vocabulary.len()).filter(|&row| named.contains(&vocabulary[row])).collect();
+    // Without groups, every word is a candidate.
     let candidates =
         if words.is_empty() { Candidates::all(vocabulary.len()) } else { Candidates::new(vocabulary.len(), words) };
-    with_stand_ins(candidates, lesson, vocabulary)
-}
-
-/// Adds the words that replace hidden words to the candidates.
-fn with_stand_ins(candidates: Candidates, lesson: &Lesson, vocabulary: &[String]) -> Candidates {
-    match &lesson.model.objective {
-        Objective::MaskedWord { stand_ins, .. } if !stand_ins.is_empty() => {
-            let rows = rows_of(stand_ins, &index_of(vocabulary)).expect("each occurs in the corpus: it was checked");
-            candidates.with_stand_ins(rows)
-        }
-        _ => candidates,
+    if stand_ins.is_empty() {
+        return candidates;
     }
+    let rows = rows_of(stand_ins, &index_of(vocabulary)).expect("each occurs in the corpus: it was checked");
+    candidates.with_stand_ins(rows)
 }
 
 /// Returns the words that a sequence objective can write.

@@ -127,7 +127,7 @@ impl Phase {
         match self {
             Self::Embedding { trainer, .. } => trainer.progress(),
             Self::Opening { work, .. } => work.snapshot().embedding,
-            Self::Ready(ready) => ready.model.embedding_progress,
+            Self::Ready(ready) => ready.model.ground.progress,
             Self::Failed { progress, .. } => *progress,
         }
     }
@@ -185,7 +185,7 @@ impl Ready {
         if self.model.is_recorded() {
             return Err(format!("{ONE_PASS}, so there is nothing to train"));
         }
-        if self.model.pretrained.is_some() {
+        if self.model.ground.pretrained.is_some() {
             return Err("a model that was read from files cannot be trained here".to_owned());
         }
         if recipe.changes_from(&self.model.origin.recipe).is_empty() {

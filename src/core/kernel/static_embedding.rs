@@ -92,7 +92,7 @@ impl SpaceTrainer {
     /// Draws the corpus with the lesson's seed, and starts to read files if the lesson has any.
     pub fn new(lesson: &Lesson) -> Self {
         // Files are read while the vocabulary is built, which also takes a moment.
-        let loading = Loading::of(&lesson.static_embedding);
+        let loading = lesson.static_embedding.pretrained().map(|model| Loading::start(model));
         let vocabulary = lesson.vocabulary();
         let index = index_of(&vocabulary);
         let sentences = corpus::sentences(&lesson.corpus, &lesson.groups, lesson.seed);
@@ -461,11 +461,7 @@ struct Shared {
 }
 
 impl Loading {
-    /// Starts to read the lesson's pretrained model. Returns `None` if the lesson has none.
-    fn of(embedding: &StaticEmbedding) -> Option<Self> {
-        embedding.pretrained().map(|model| Self::start(model))
-    }
-
+    /// Starts to read a model.
     fn start(model: &ModelFolder) -> Self {
         let (sender, news) = channel();
         let shared = Arc::new(Shared::default());

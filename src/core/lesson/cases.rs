@@ -3,11 +3,10 @@
 
 use std::path::Path;
 
-use crate::lesson::read::common::{code, one_of_names};
-use crate::lesson::reading::decode::{Node, list, map, record};
-use crate::lesson::reading::file::{LESSON_BYTES_MAX, read_text, too_large, without_mark};
-use crate::lesson::reading::issue::{Issues, LessonIssue};
-use crate::lesson::reading::tree;
+use crate::lesson::read::common::{code, unknown_name};
+use crate::lesson::reading::decode::{At, Node, decoded, list, map, record};
+use crate::lesson::reading::file::read_text;
+use crate::lesson::reading::issue::LessonIssue;
 use crate::lesson::schema::Lesson;
 use crate::lesson::schema::cells::{CellKind, Exercise};
 use crate::lesson::schema::limits::{CASES_MAX, CELLS_MAX};
@@ -55,13 +54,7 @@ pub fn read(path: &Path, lesson: &Lesson) -> Result<FurtherCases, Vec<LessonIssu
 /// # Errors
 /// The issues, of which there is at least one.
 pub fn parse(file_name: &str, text: &str, lesson: &Lesson) -> Result<FurtherCases, Vec<LessonIssue>> {
-    if text.len() as u64 > LESSON_BYTES_MAX {
-        return Err(vec![too_large(file_name, &format_args!("{} bytes", text.len()))]);
-    }
-    let issues = Issues::new(file_name, without_mark(text));
-    let tree = tree::read(&issues);
-    let cases = tree.as_ref().and_then(|tree| read_cases(Node::new(tree, &issues), lesson));
-    cases.filter(|_| issues.is_empty()).ok_or_else(|| issues.finish())
+    decoded(file_name, text, |node| read_cases(node, lesson))
 }
 
 fn read_cases(node: Node<'_>, lesson: &Lesson) -> Option<FurtherCases> {
@@ -72,13 +65,9 @@ fn read_cases(node: Node<'_>, lesson: &Lesson) -> Option<FurtherCases> {
     let is_exercise = |kind: &CellKind| matches!(kind, CellKind::Exercise(_));
     let exercises: Vec<String> =
         lesson.cells.iter().filter(|cell| is_exercise(&cell.kind)).map(|cell| cell.id.clone()).collect();
-    for (id, _) in &cases {
-        if !exercises.contains(&id.value) {
-            id.node
-                .issue(format!("the lesson has no exercise \"{}\"", id.value))
-                .expected(one_of_names(&exercises, "the id of an exercise, but the lesson has none"))
-                .nearest(&id.value, exercises.iter().map(String::as_str));
-        }
+    for (At { value: id, node }, _) in cases.iter().filter(|(id, _)| !exercises.contains(&id.value)) {
+        let problem = format!("the lesson has no exercise \"{id}\"");
+        unknown_name::<()>(*node, problem, id, &exercises, "the id of an exercise, but the lesson has none");
     }
     Some(FurtherCases(cases.into_iter().map(|(id, cases)| (id.value, cases)).collect()))
 }

@@ -315,6 +315,17 @@ pub fn vocabulary(corpus: &Corpus, groups: &[Group]) -> Vec<String> {
     words.list
 }
 
+/// Returns the words that some groups stand for: those of the groups, and the ambiguous words with a sense among them.
+pub fn words_among<'l>(
+    among: &'l [String],
+    corpus: &'l Corpus,
+    groups: &'l [Group],
+) -> impl Iterator<Item = &'l String> {
+    let in_groups = groups.iter().filter(|group| among.contains(&group.name)).flat_map(|group| &group.words);
+    let has_sense = |ambiguous: &&Ambiguous| ambiguous.shares.iter().any(|(group, _)| among.contains(group));
+    in_groups.chain(corpus.ambiguous.iter().filter(has_sense).map(|ambiguous| &ambiguous.word))
+}
+
 /// Returns the word list that `{name}` draws from, or `None` if there is no such slot or group.
 pub fn slot<'l>(name: &str, corpus: &'l Corpus, groups: &'l [Group]) -> Option<&'l Group> {
     corpus.slots.iter().chain(groups).find(|slot| slot.name == name)

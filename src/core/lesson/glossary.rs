@@ -16,13 +16,12 @@ use pulldown_cmark::{Event, Tag, TagEnd};
 
 use crate::lesson::course;
 use crate::lesson::live_text::{LessonText, placed};
-use crate::lesson::read::common::{check_name, id, line, markdown, one_of_names};
-use crate::lesson::reading::decode::{At, Node, fields, list_of, record, text, wrong};
+use crate::lesson::read::common::{check_name, id, line, markdown, unknown_name};
+use crate::lesson::reading::decode::{At, Node, decoded, fields, list_of, record, text, wrong};
 pub use crate::lesson::reading::file::{FILE, is_glossary};
-use crate::lesson::reading::file::{LESSON_BYTES_MAX, NAME, read_text, too_large, without_mark};
-use crate::lesson::reading::issue::{Issues, LessonIssue, is_unprintable, shorten};
+use crate::lesson::reading::file::{NAME, read_text};
+use crate::lesson::reading::issue::{LessonIssue, is_unprintable, shorten};
 use crate::lesson::reading::text::{tokenize, words_at};
-use crate::lesson::reading::tree;
 use crate::lesson::schema::Lesson;
 use crate::lesson::schema::limits::{
     GLOSSARY_TERMS_MAX, MEANING_BYTES_MAX, SPELLING_WORDS_MAX, SPELLINGS_MAX, SYMBOL_BYTES_MAX, SYMBOLS_MAX,
@@ -151,13 +150,7 @@ fn read_with(path: &Path, lessons: Option<&[String]>) -> Result<Glossary, Vec<Le
 /// # Errors
 /// The issues, of which there is at least one.
 pub fn parse(file_name: &str, text: &str, lessons: Option<&[String]>) -> Result<Glossary, Vec<LessonIssue>> {
-    if text.len() as u64 > LESSON_BYTES_MAX {
-        return Err(vec![too_large(file_name, &format_args!("{} bytes", text.len()))]);
-    }
-    let issues = Issues::new(file_name, without_mark(text));
-    let tree = tree::read(&issues);
-    let glossary = tree.as_ref().and_then(|tree| read_glossary(Node::new(tree, &issues), lessons));
-    glossary.filter(|_| issues.is_empty()).ok_or_else(|| issues.finish())
+    decoded(file_name, text, |node| read_glossary(node, lessons))
 }
 
 fn read_glossary(node: Node<'_>, lessons: Option<&[String]>) -> Option<Glossary> {
@@ -241,11 +234,10 @@ fn meaning(node: Node<'_>) -> Option<LessonText> {
 fn lesson(node: Node<'_>, lessons: Option<&[String]>) -> Option<String> {
     let id = id(node)?;
     match lessons {
-        Some(lessons) if !lessons.contains(&id) => node
-            .issue(format!("lesson: no lesson beside the glossary has the id \"{id}\""))
-            .expected(one_of_names(lessons, "the id of a lesson, but there is none beside the glossary"))
-            .nearest(&id, lessons.iter().map(String::as_str))
-            .none(),
+        Some(lessons) if !lessons.contains(&id) => {
+            let problem = format!("no lesson beside the glossary has the id \"{id}\"");
+            unknown_name(node, problem, &id, lessons, "the id of a lesson, but there is none beside the glossary")
+        }
         _ => Some(id),
     }
 }
@@ -651,7 +643,7 @@ mod tests {
         assert_eq!(spellings.whole("…"), None);
     }
 
-    /// The text has the greatest length, and each of its words begins a spelling.
+    /// Searches a text of the greatest length, in which each word begins a spelling.
     #[test]
     fn a_long_text_is_gone_over_once() {
         let spellings = spellings(&["a a a a a b", "a"]);

@@ -57,7 +57,7 @@ pub struct StepLink {
 }
 
 impl StepLink {
-    /// Reads `step=5&head=2`.
+    /// Reads a step as a link writes it: `step=5&head=2`.
     fn read(written: &str) -> Result<Self, LinkFlaw> {
         let flaw = || {
             LinkFlaw::new(

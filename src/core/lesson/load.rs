@@ -28,13 +28,10 @@ use crate::lesson::read::switches::read_switches;
 use crate::lesson::read::vectors::{
     check_given, is_file, is_pretrained, of_used, read_embedding, read_file_of_texts, read_pretrained,
 };
-use crate::lesson::reading::decode::{At, Node, Record, complete, different, fields, record, seed, whole};
-use crate::lesson::reading::file::{
-    A_LESSON, CLAIMS, LESSON_BYTES_MAX, begins_as_claims, begins_as_glossary, read_text, too_large, without_mark,
-};
+use crate::lesson::reading::decode::{At, Node, Record, complete, decoded, different, fields, record, seed, whole};
+use crate::lesson::reading::file::{A_LESSON, CLAIMS, begins_as_claims, begins_as_glossary, read_text};
 pub use crate::lesson::reading::file::{foreign, text};
-use crate::lesson::reading::issue::{Issues, LessonIssue};
-use crate::lesson::reading::tree;
+use crate::lesson::reading::issue::LessonIssue;
 use crate::lesson::recorded::{ONE_PASS, RecordedModel};
 use crate::lesson::schema::cells::Cell;
 use crate::lesson::schema::limits::{BUILDS_ON_MAX, MINUTES, NUMBERS, PIECES_MAX, TOKENS_MAX};
@@ -117,30 +114,14 @@ fn refused(file: &str, Refusal { file: part, tensor, found, expected, advice }: 
 
 /// Parses the text of a lesson; `file_name` is used in the issues.
 pub fn parse(file_name: &str, text: &str) -> Result<Lesson, Vec<LessonIssue>> {
-    if text.len() as u64 > LESSON_BYTES_MAX {
-        return Err(vec![too_large(file_name, &format_args!("{} bytes", text.len()))]);
-    }
-    let text = without_mark(text);
     if begins_as_glossary(text) {
         return Err(vec![LessonIssue::of_file(file_name, "this is a glossary, not a lesson", A_LESSON)]);
     }
-    let issues = Issues::new(file_name, text);
-    let tree = tree::read(&issues);
     let folder = Path::new(file_name).parent().map(Path::to_owned);
-    let lesson = tree.as_ref().and_then(|tree| match begins_as_claims(text) {
-        true => record(Node::new(tree, &issues), &[CLAIMS], |record| read_claims_file(record, file_name, folder)),
-        false => record(Node::new(tree, &issues), &["Lesson"], |record| read_parts(record, folder)),
-    });
-    match lesson {
-        Some(lesson) if issues.is_empty() => Ok(lesson),
-        _ => {
-            // Every `None` comes with an issue. If one does not, this message is better than silence.
-            if issues.is_empty() {
-                issues.report(text, "the lesson could not be read, and attune does not know why; please report this");
-            }
-            Err(issues.finish())
-        }
-    }
+    decoded(file_name, text, |node| match begins_as_claims(text) {
+        true => record(node, &[CLAIMS], |record| read_claims_file(record, file_name, folder)),
+        false => record(node, &["Lesson"], |record| read_parts(record, folder)),
+    })
 }
 
 /// Reads a file of claims about a pretrained model, which is a lesson whose id, title and sentences may be left out.
@@ -437,48 +418,13 @@ mod tests {
         let example = example.expect("a ron block");
         let lesson = parse("format.md", example).expect("no issues");
         // The example states every default, so leaving the defaults out must give the same lesson.
-        let optional = [
-            "window",
-            "negatives",
-            "epochs",
-            "subsample",
-            "share_negatives",
-            "key_width",
-            "value_width",
-            "key_value_heads",
-            "output_bias",
-            "query_key_norm",
-            "score_divisor",
-            "attention_norm",
-            "output_norms",
-            "norm_kind",
-            "norm_shift",
-            "norm_gain_from_one",
-            "branches",
-            "gated",
-            "feed_forward_bias",
-            "bias",
-            "scale",
-            "projections",
-            "output",
-            "temperature",
-            "mask",
-            "layers",
-            "norm",
-            "residual",
-            "positions",
-            "train_embedding",
-            "readout",
-            "pool",
-            "steps",
-            "batch",
-            "optimiser",
-            "panels",
-        ];
-        let is_default = |line: &&str| {
-            optional.iter().any(|field| line.trim_start().starts_with(&format!("{field}:")))
-                || line.trim_start().starts_with("learning_rate:")
-        };
+        let optional = "window negatives epochs subsample share_negatives key_width value_width key_value_heads \
+                        output_bias query_key_norm score_divisor attention_norm output_norms norm_kind \
+                        norm_shift norm_gain_from_one branches gated feed_forward_bias bias scale projections \
+                        output temperature mask layers norm residual positions train_embedding readout pool \
+                        steps batch optimiser panels learning_rate";
+        let optional: Vec<&str> = optional.split(' ').collect();
+        let is_default = |line: &&str| optional.iter().any(|field| line.trim_start().starts_with(&format!("{field}:")));
         let short: Vec<&str> = example.lines().filter(|line| !is_default(line)).collect();
         assert!(short.len() + optional.len() < example.lines().count());
         assert_eq!(parse("short", &short.join("\n")), Ok(lesson));

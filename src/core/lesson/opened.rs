@@ -51,11 +51,7 @@ impl Lesson {
         Self {
             sentences: sentences.map(|text| vec![model.title(text)]).collect(),
             panels: vec![PanelName::Attention, PanelName::AllHeads],
-            cells: vec![Cell {
-                id: ABOUT.to_owned(),
-                kind: CellKind::Text { markdown: markdown.into() },
-                opens: Vec::new(),
-            }],
+            cells: vec![note(markdown)],
             ..Self::of_file(id, name, about, network, StaticEmbedding::Recording(Arc::new(model)))
         }
     }
@@ -126,7 +122,12 @@ impl Lesson {
 }
 
 /// The id of the only cell of a lesson that was opened on a file or a folder.
-pub const ABOUT: &str = "about";
+const ABOUT: &str = "about";
+
+/// Returns the only cell of such a lesson.
+pub(super) fn note(markdown: String) -> Cell {
+    Cell { id: ABOUT.to_owned(), kind: CellKind::Text { markdown: markdown.into() }, opens: Vec::new() }
+}
 
 /// Returns an id for a name; it consists of letters, digits and `-` only.
 pub(super) fn file_id(kind: &str, name: &str) -> String {
@@ -241,8 +242,8 @@ fn of_a_shipped_model(model: &ModelFolder) -> Option<Vec<String>> {
         &OF_SHIPPED_ENCODER
     };
     let unknown = model.tokenizer.as_ref().ok()?.id_of(UNKNOWN);
-    // Each word and each sign at the end of one is one piece of the vocabulary.
     let most = pieces_max(&model.architecture, model.config.vocabulary);
+    // A model that comes with the course reads each word, and each sign at the end of one, as one piece.
     let is_known = |text: &&str| {
         let pieces = model.pieces(text).unwrap_or_default();
         if pieces.len() > most {
@@ -298,12 +299,11 @@ fn notes(model: &ModelFolder, sentences: &[String]) -> Cell {
         Some(why) => format!("Note that {}. Every token moves", plain(&why)),
     };
     let is_translator = *sentences == OF_SHIPPED_TRANSLATOR;
-    let markdown = format!(
+    note(format!(
         "# {}\n\n{}.{}\n\n{first} from its static vector, its row of the embedding table, through all layers. Add a \
          code cell below to read or change any tensor.",
         plain(&model.name),
         model.about(),
         if is_translator { ABOUT_SHIPPED_TRANSLATOR } else { "" },
-    );
-    Cell { id: ABOUT.to_owned(), kind: CellKind::Text { markdown: markdown.into() }, opens: Vec::new() }
+    ))
 }

@@ -265,7 +265,7 @@ pub enum Knob {
 pub struct KnobOffer {
     pub knob: Knob,
     pub choices: Vec<RecipeChoice>,
-    /// Index of the recipe's position, and of the lesson's.
+    /// Index of the recipe's position among the choices, and of the lesson's.
     pub at: usize,
     pub own: usize,
 }
@@ -301,17 +301,15 @@ pub fn offers(lesson: &Lesson, recipe: &Recipe) -> Vec<KnobOffer> {
         offers.extend((0..knobs).map(|sense| slider.share(ambiguous, sense)));
     }
     let heads = lesson.model.architecture.blocks.first().map_or(1, |block| block.attention.heads);
-    let of = |set: fn(&mut Recipe, Option<usize>)| set;
-    offers.push(slider.numbers(Knob::Heads, 1..=HEADS_MAX, heads, recipe.heads, of(|r, x| r.heads = x)));
+    offers.push(slider.numbers(Knob::Heads, 1..=HEADS_MAX, heads, recipe.heads, |r, x| r.heads = x));
     let width = lesson.static_embedding.dim();
-    offers.push(slider.numbers(Knob::Width, WIDTHS, width, recipe.width, of(|r, x| r.width = x)));
-    let of_rate = |set: fn(&mut Recipe, Option<f64>)| set;
+    offers.push(slider.numbers(Knob::Width, WIDTHS, width, recipe.width, |r, x| r.width = x));
     if let StaticEmbedding::Word2Vec(config) = &lesson.static_embedding {
         let (own, now) = (config.learning_rate, recipe.static_rate);
-        offers.push(slider.numbers(Knob::StaticRate, RATES, own, now, of_rate(|r, x| r.static_rate = x)));
+        offers.push(slider.numbers(Knob::StaticRate, RATES, own, now, |r, x| r.static_rate = x));
     }
     let (own, now) = (lesson.model.schedule.learning_rate, recipe.model_rate);
-    offers.push(slider.numbers(Knob::ModelRate, RATES, own, now, of_rate(|r, x| r.model_rate = x)));
+    offers.push(slider.numbers(Knob::ModelRate, RATES, own, now, |r, x| r.model_rate = x));
     offers.push(slider.numbers(Knob::Seed, SEEDS, lesson.seed, recipe.seed, |r, x| r.seed = x));
     offers.retain(|offer| offer.choices.len() > 1);
     let switches = lesson.switches.list.iter().map(|switch| slider.switch(&switch.name));
@@ -368,7 +366,7 @@ impl RecipeSlider<'_> {
         values: impl IntoIterator<Item = T>,
         own: T,
         now: Option<T>,
-        set: impl Fn(&mut Recipe, Option<T>),
+        set: fn(&mut Recipe, Option<T>),
     ) -> KnobOffer {
         let mut values: Vec<T> = values.into_iter().chain([own]).chain(now).collect();
         values.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));

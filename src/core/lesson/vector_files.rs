@@ -21,10 +21,10 @@ use attune_engine::recording::is_recording;
 use attune_engine::vectors::metadata::label;
 use attune_engine::vectors::{Column, Progress, Vectors, begins_as_vectors, read};
 
-use crate::lesson::opened::{ABOUT, file_id, plain};
+use crate::lesson::opened::{file_id, note, plain};
 use crate::lesson::pictures::within;
 use crate::lesson::reading::file::{head, is_named_as_lesson};
-use crate::lesson::schema::cells::{Cell, CellKind};
+use crate::lesson::schema::cells::Cell;
 use crate::lesson::schema::limits::{GROUPS_MAX, TOKENS_MAX};
 use crate::lesson::schema::model::{ModelConfig, Objective};
 use crate::lesson::schema::panels::PanelName;
@@ -231,7 +231,7 @@ fn of_first(name: &str, progress: &Progress<'_>) -> Lesson {
     let (count, width) = (progress.words.len(), progress.width);
     let about =
         format!("The first {count} vectors of {}; the rest of the file is still being read", counted(width, "number"));
-    let cell = text(format!("# {}\n\n{about}.", plain(name)));
+    let cell = note(format!("# {}\n\n{about}.", plain(name)));
     let rows = Matrix::from_row_major(count, width, progress.numbers.to_vec());
     of_space(name, about, cell, (progress.words.to_vec(), rows, GivenSource::FirstRows))
 }
@@ -240,7 +240,7 @@ fn of_vectors(name: &str, mut vectors: Vectors) -> Lesson {
     let about = about(&vectors);
     let coloured_by = vectors.metadata.iter().find(|column| is_of_groups(column));
     let groups = coloured_by.map_or_else(Vec::new, |column| groups_of(&vectors, column));
-    let cell = text(notes(name, &about, &vectors, coloured_by));
+    let cell = note(notes(name, &about, &vectors, coloured_by));
     let label = label(&vectors.metadata).map(|label| label.name.clone());
     vectors.metadata.retain(|column| Some(&column.name) != label.as_ref());
     let source = GivenSource::WholeFile(vectors.metadata.into());
@@ -313,10 +313,6 @@ fn first_word(words: &[Box<str>]) -> &str {
     let is_plain = |word: &&str| word.chars().all(char::is_alphabetic) && word.chars().count() >= LETTERS;
     let words = || words.iter().map(|word| &**word);
     words().find(is_plain).or_else(|| words().next()).unwrap_or_default()
-}
-
-fn text(markdown: String) -> Cell {
-    Cell { id: ABOUT.to_owned(), kind: CellKind::Text { markdown: markdown.into() }, opens: Vec::new() }
 }
 
 fn notes(name: &str, about: &str, vectors: &Vectors, coloured_by: Option<&Column>) -> String {

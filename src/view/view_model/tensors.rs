@@ -333,7 +333,6 @@ fn live_of(snapshot: &Snapshot) -> Option<Live> {
     let labels = |words: Vec<String>| -> Labels { words.into() };
     Some(Live {
         space: space.clone(),
-        words: space.vocabulary.clone(),
         architecture: model.architecture.clone(),
         parameters: model.parameters.clone(),
         interventions: model.interventions.clone(),

@@ -133,7 +133,6 @@ impl LiveModel for Watched<'_> {
     }
 }
 
-/// The model for texts.
 impl LessonModel {
     /// Returns whether this sentence is on the stage.
     pub(crate) fn shows(&self, spoken: &Spoken) -> bool {
@@ -158,8 +157,8 @@ impl LessonModel {
     pub(crate) fn live_of(&self, spoken: &Spoken) -> Option<Live> {
         let lesson = &self.origin.lesson;
         let sentence = match spoken {
-            Spoken::Lesson(sentence) => Sentence::of_lesson(lesson, &self.words, *sentence).ok()?,
-            Spoken::Text(text) => Sentence::read(text, lesson, &self.words).ok()?,
+            Spoken::Lesson(sentence) => Sentence::of_lesson(lesson, &self.space.vocabulary, *sentence).ok()?,
+            Spoken::Text(text) => Sentence::read(text, lesson, &self.space.vocabulary).ok()?,
         };
         let (frame, interventions) = self.pass.beside(sentence);
         Some(of_frame(self, &Passes::default(), &frame, self.training.live(), &Arc::new(interventions)))
@@ -306,7 +305,6 @@ fn entries(variable: &Variable, known: &LiveName) -> Result<Vec<f64>, String> {
 pub struct Runner {
     lesson: Arc<Lesson>,
     space: Arc<StaticSpace>,
-    words: Labels,
     classes: Labels,
     targets: Option<Arc<Targets>>,
     network: AttentionModel<f32>,
@@ -334,7 +332,6 @@ impl Runner {
         Self {
             lesson: model.origin.lesson.clone(),
             space: model.space.clone(),
-            words: model.words.clone(),
             classes: model.classes.clone(),
             targets: model.pass.targets().cloned(),
             network: model.training.network().clone(),
@@ -355,7 +352,6 @@ impl Runner {
     ) -> Live {
         Live {
             space: self.space.clone(),
-            words: self.words.clone(),
             architecture: self.network.architecture.clone(),
             parameters: self.parameters.clone(),
             interventions,
@@ -385,6 +381,11 @@ impl Runner {
     }
 }
 
+/// Returns the fault of code that asks for a pass which cannot be computed.
+fn refused(why: String) -> Fault {
+    Fault::new(format!("{FORWARD}: {why}"))
+}
+
 /// A sentence with its forward pass without interventions.
 struct Unchanged {
     frame: SentenceFrame,
@@ -399,8 +400,8 @@ type ChangedPass = (Arc<Unchanged>, Activations<f32>, Interventions<f32>);
 impl Runner {
     /// Prepares a sentence, and returns it with the number of multiplications of its forward pass.
     fn frame(&self, sentence: &str) -> Result<(SentenceFrame, u64), Fault> {
-        let read = Sentence::read(sentence, &self.lesson, &self.words);
-        let read = read.map_err(|why| Fault::new(format!("{FORWARD}: {why}")))?;
+        let read = Sentence::read(sentence, &self.lesson, &self.space.vocabulary);
+        let read = read.map_err(refused)?;
         let frame = SentenceFrame::without_points(read, &self.space, self.targets.as_deref());
         let tokens = frame.tokens().len();
         let cost = forward_multiplications(&self.network.architecture, self.classes.len(), tokens, tokens) as u64;
@@ -454,14 +455,14 @@ impl Runner {
         Ok((own, activations, interventions))
     }
 
-    /// Returns the changes of the code and no others. A patch gets its vector from the second sentence's pass.
+    /// Checks the changes that code asks for, and returns interventions with these changes only. A patch gets its vector
+    /// from the second sentence's pass.
     fn only(
         &self,
         changes: &OnlyChanges,
         frame: &SentenceFrame,
         charge: Charge<'_>,
     ) -> Result<Interventions<f32>, Fault> {
-        let refused = |why: String| Fault::new(format!("{FORWARD}: {why}"));
         let mut found = Interventions { heads: none(&self.network.architecture).heads, ..changes.others.clone() };
         for (head, mode) in &changes.heads {
             self.check_head(*head)?;
@@ -522,7 +523,6 @@ impl Runner {
     ) -> Result<Activations<f32>, Fault> {
         self.check_head(head)?;
         let second = self.unchanged(second, charge)?;
-        let refused = |why: String| Fault::new(format!("{FORWARD}: {why}"));
         if self.network.architecture.has_source() {
             return Err(refused("heads of a second sentence are exchanged in models with one sentence".to_owned()));
         }
@@ -596,7 +596,7 @@ impl Forward for Runner {
     fn write(&self, sentence: &str, beams: usize, charge: Charge<'_>) -> Result<String, Fault> {
         let refused = |why: String| Fault::new(format!("{WRITE}: {why}"));
         check_generates(&self.lesson.model.objective).map_err(refused)?;
-        let read = Sentence::read(sentence, &self.lesson, &self.words).map_err(refused)?;
+        let read = Sentence::read(sentence, &self.lesson, &self.space.vocabulary).map_err(refused)?;
         let (prompt, source) = read.begun(self.targets.is_some());
         let most = words_max(&self.network, source.map_or(0, <[usize]>::len));
         let tokens = source.map_or(0, <[usize]>::len).max(prompt.len() + most);
@@ -609,7 +609,7 @@ impl Forward for Runner {
         let words = words.map_err(|why| refused(cannot_generate_words(why)))?;
         Ok(match self.lesson.static_embedding.pretrained() {
             Some(folder) => folder.decoded(&words.iter().map(|id| *id as u32).collect::<Vec<_>>()),
-            None => words.iter().map(|word| &*self.words[*word]).collect::<Vec<_>>().join(" "),
+            None => words.iter().map(|word| &*self.space.vocabulary[*word]).collect::<Vec<_>>().join(" "),
         })
     }
 
@@ -636,7 +636,9 @@ impl Forward for Runner {
         let mut cosines: Vec<f32> = (0..table.rows()).map(|row| cosine(&table.row(row), &to)).collect();
         own.iter().for_each(|&row| cosines[row] = f32::NEG_INFINITY);
         let found = highest(&cosines, count.min(table.rows() - own.len().min(table.rows())));
-        let word = |row: usize| self.file().map_or_else(|| self.words[row].clone(), |file| file.words[row].to_string());
+        let word = |row: usize| {
+            self.file().map_or_else(|| self.space.vocabulary[row].clone(), |file| file.words[row].to_string())
+        };
         Ok(found.into_iter().map(|row| (word(row), f64::from(cosines[row]))).collect())
     }
 }

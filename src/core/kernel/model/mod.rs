@@ -20,13 +20,11 @@ use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::params::Parameters;
 use attune_engine::numerics::projection::Projection;
-use attune_engine::pretrained::load::Pretrained;
 
 use self::cache::Cache;
 use self::corpus::EmbeddedCorpus;
 use self::snapshot::{CheckpointsSnapshot, LookSnapshot, ModelSnapshot, TrainingSnapshot};
 use crate::kernel::command::Command;
-use crate::kernel::objective::Example;
 use crate::kernel::sentence_pass::recorded_check::{CheckedText, RecordedCheck};
 use crate::kernel::sentence_pass::sentence::Sentence;
 use crate::kernel::sentence_pass::{SecondState, SensesState, SentencePass, SentenceState};
@@ -51,19 +49,12 @@ pub const HISTORY_STATES_MAX: usize = 200;
 /// A lesson with its model. A clone, as in the history of undo, shares everything large and has an empty cache.
 #[derive(Clone)]
 pub struct LessonModel {
-    /// The static vectors. If the model trains the embedding table, their rows are the present ones; see
-    /// [`LessonModel::follow_table`].
+    /// The static vectors and examples from which the model was made, without the opening sentence.
+    pub(crate) ground: EmbeddedCorpus,
+    /// The static vectors as they are shown, in the learner's basis. If the model trains the embedding table, their rows
+    /// are the present ones; see [`LessonModel::follow_table`].
     pub(crate) space: Arc<StaticSpace>,
-    /// The initial static vectors, if the model trains the embedding table.
-    pub(crate) given: Option<Arc<StaticSpace>>,
-    /// The vocabulary.
-    pub(crate) words: Arc<[String]>,
-    /// The training set of the model.
-    pub(crate) examples: Arc<[Example]>,
-    /// The pretrained model that was read with the vectors.
-    pub(crate) pretrained: Option<Arc<Pretrained>>,
     pub(crate) origin: ModelOrigin,
-    pub(crate) embedding_progress: Progress,
     pub(crate) training: Training,
     pub(crate) classes: Arc<[String]>,
     pub(crate) pass: SentencePass,
@@ -104,13 +95,13 @@ impl LessonModel {
     /// # Errors
     /// If the corpus has no sentence to train on.
     pub fn new(origin: ModelOrigin, ground: &EmbeddedCorpus) -> Result<Self, LessonFault> {
-        let EmbeddedCorpus { space, examples, pretrained, opening, progress, .. } = ground.clone();
+        let EmbeddedCorpus { space, examples, pretrained, .. } = ground;
         let lesson = &*origin.lesson;
         let is_recorded = lesson.static_embedding.recording().is_some();
-        let trainer = match &pretrained {
-            Some(model) => Trainer::of_pretrained(lesson, &space, model, &examples),
-            None if is_recorded => Trainer::of_recording(lesson, &space),
-            None => Trainer::new(lesson, &space, &examples),
+        let trainer = match pretrained {
+            Some(model) => Trainer::of_pretrained(lesson, space, model, examples),
+            None if is_recorded => Trainer::of_recording(lesson, space),
+            None => Trainer::new(lesson, space, examples),
         };
         let classes = class_names(lesson, &trainer.model.classes, &space.vocabulary);
         let has_corpus = pretrained.is_none() && !is_recorded && !lesson.static_embedding.is_whole_file();
@@ -118,19 +109,14 @@ impl LessonModel {
             let words = "no sentence of the corpus has a word that the model could be asked for".to_owned();
             return Err(LessonFault { words, field: &["model", "objective"] });
         }
-        let sentence = opening.unwrap_or_else(|| Sentence::first(lesson, &space.vocabulary));
-        let given = trainer.model.architecture.train_embedding.then(|| space.clone());
+        let sentence = ground.opening.clone().unwrap_or_else(|| Sentence::first(lesson, &space.vocabulary));
         let training = Training::new(trainer);
         Ok(Self {
-            pass: SentencePass::new(lesson, &space, &training, sentence),
+            pass: SentencePass::new(lesson, space, &training, sentence),
+            ground: EmbeddedCorpus { opening: None, ..ground.clone() },
+            space: space.clone(),
             classes: classes.into(),
-            words: space.vocabulary.clone(),
-            embedding_progress: progress,
-            examples,
-            pretrained,
             origin,
-            given,
-            space,
             training,
             changes: Vec::new(),
             followed: None,
@@ -269,15 +255,13 @@ impl LessonModel {
     /// Returns the static vectors and the examples from which the model was made.
     pub fn corpus(&self) -> EmbeddedCorpus {
         // The changes that training made to the embedding table are not passed on to another model.
-        let space = self.given.as_ref().unwrap_or(&self.space);
-        EmbeddedCorpus {
-            recipe: self.origin.recipe.clone(),
-            space: space.clone(),
-            examples: self.examples.clone(),
-            pretrained: self.pretrained.clone(),
-            opening: None,
-            progress: self.embedding_progress,
-        }
+        let space = if self.trains_table() { &self.ground.space } else { &self.space };
+        EmbeddedCorpus { recipe: self.origin.recipe.clone(), space: space.clone(), ..self.ground.clone() }
+    }
+
+    /// Returns whether the model trains the embedding table, so that the static vectors change with each step.
+    fn trains_table(&self) -> bool {
+        self.training.network().architecture.train_embedding
     }
 
     /// Returns the model for storage in the one that replaces it, without the model that it had itself replaced.
@@ -339,7 +323,7 @@ impl LessonModel {
             senses: Arc::new(
                 pass.senses().snapshot(&mut cache.passes.senses.borrow_mut(), &pass.sense_model(training)),
             ),
-            pretrained: self.pretrained.clone(),
+            pretrained: self.ground.pretrained.clone(),
             recorded: pass.frame().recorded().cloned(),
             checked: self.checked(),
             map: self.map_snapshot(),
@@ -374,8 +358,8 @@ impl LessonModel {
 impl LessonModel {
     /// Returns the size of the model's large parts, in bytes.
     pub fn bytes(&self) -> usize {
-        let examples = self.examples.iter().map(|example| size_of_val(example.words()));
-        let spaces = std::iter::once(&self.space).chain(&self.given);
+        let examples = self.ground.examples.iter().map(|example| size_of_val(example.words()));
+        let spaces = std::iter::once(&self.space).chain(self.trains_table().then_some(&self.ground.space));
         let vectors: usize = spaces.map(|space| space.vectors.bytes()).sum();
         self.training.model().bytes() + vectors + examples.sum::<usize>() + of_interventions(self.pass.interventions())
     }

@@ -40,7 +40,7 @@ impl LessonModel {
         let mut stops: Vec<Matrix<f32>> = Vec::new();
         for (sentence, points) in std::iter::once((sentence, points)).chain(of_second) {
             // In many pretrained models, the first token is far away from the others and would dominate.
-            let from = usize::from((self.pretrained.is_some() || self.is_recorded()) && points.len() > 1);
+            let from = usize::from((self.ground.pretrained.is_some() || self.is_recorded()) && points.len() > 1);
             for (stop, vectors) in self.stops(sentence).into_iter().enumerate() {
                 let rows = middles(&vectors, &points[from..]);
                 match stops.get_mut(stop) {

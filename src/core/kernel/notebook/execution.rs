@@ -263,7 +263,7 @@ impl<'a> NamesInScope<'a> {
 /// The status of a cell, given the cells above it.
 pub struct CellStanding<'a> {
     pub status: CellStatus,
-    /// A name of the cell that hides another cell's.
+    /// A name that the cell defines although a cell above defines it too, if there is one.
     pub shadows: Option<&'a str>,
     /// Whether a run now would read the same sources as the last one. The cell may still be stale, if one of these is.
     pub is_up_to_date: bool,

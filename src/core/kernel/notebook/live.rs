@@ -135,7 +135,6 @@ pub fn live_names(live: &Live) -> Vec<LiveName> {
 /// The tensors of a model at one moment, as code reads them.
 pub struct Live {
     pub space: Arc<StaticSpace>,
-    pub words: Labels,
     pub architecture: Architecture,
     pub parameters: Arc<Parameters<f32>>,
     pub interventions: Arc<Interventions<f32>>,
@@ -206,7 +205,7 @@ impl Live {
         let to_source = of_source || self.config(block).is_some_and(BlockConfig::attends_to_source);
         let rows = self.answers.logits.rows();
         let axis = |index: &Index| match index {
-            Index::Word => Axis::labelled(self.words.clone()),
+            Index::Word => Axis::labelled(self.space.vocabulary.clone()),
             Index::Class => Axis::labelled(self.classes.clone()),
             Index::Query if has_block && of_source => source(),
             Index::Key if has_block && to_source => source(),
@@ -227,7 +226,9 @@ impl Live {
                 distance_axes(block.and_then(|(_, block)| block.attention.distances), rows, cols)
             }
             1 => vec![Axis::plain(cols)],
-            _ if id.name == TensorName::Embedding => vec![Axis::labelled(self.words.clone()), Axis::plain(cols)],
+            _ if id.name == TensorName::Embedding => {
+                vec![Axis::labelled(self.space.vocabulary.clone()), Axis::plain(cols)]
+            }
             rows => vec![Axis::plain(rows), Axis::plain(cols)],
         }
     }

@@ -84,7 +84,7 @@ impl Saved {
 
     /// Returns a message for the learner if the model's files have changed since the work was saved.
     pub(crate) fn compare_files(&self, model: &LessonModel) -> Option<String> {
-        let model = model.pretrained.as_deref()?;
+        let model = model.ground.pretrained.as_deref()?;
         let are_others = !self.files.is_empty() && self.files != files(model);
         are_others.then(|| {
             "The model's files have changed since this was saved; changes of weights now apply to the new values."

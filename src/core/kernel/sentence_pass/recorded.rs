@@ -52,7 +52,8 @@ impl RecordedPlace {
         Self { model, text, first }
     }
 
-    fn recorded(&self) -> &RecordedText {
+    /// Returns the whole text, of which the stretch is a part.
+    pub(super) fn recorded(&self) -> &RecordedText {
         &self.model.recording.texts[self.text]
     }
 
@@ -68,8 +69,7 @@ impl RecordedPlace {
 
     /// Returns the range of the stretch's tokens, in the sentence or in its source.
     pub fn tokens(&self, of_source: bool) -> Range<usize> {
-        let rows = self.model.rows(self.text);
-        let count = if of_source { rows.source.as_ref().map_or(0, Vec::len) } else { rows.own.len() };
+        let count = self.count(of_source);
         let first = self.first.min(count.saturating_sub(STRETCH));
         first..(first + STRETCH).min(count)
     }
@@ -150,7 +150,8 @@ impl RecordedPass {
     pub fn read(place: &RecordedPlace) -> Self {
         let towers = Towers::of(place.recorded());
         let mut reader = Reader { place, towers, trouble: None };
-        let FirstStates { own, source } = reader.states();
+        let own = reader.first_states(false);
+        let source = towers.source().map(|_| reader.first_states(true));
         let (tokens, source_tokens) = place.read_tokens();
         let mut pass = Self {
             place: place.clone(),
@@ -228,12 +229,6 @@ struct Reader<'a> {
     trouble: Option<Arc<str>>,
 }
 
-/// The hidden states before the first blocks.
-struct FirstStates {
-    own: Arc<Matrix<f32>>,
-    source: Option<Arc<Matrix<f32>>>,
-}
-
 /// A block as it was read.
 struct ReadBlock {
     activations: BlockActivations<f32>,
@@ -256,22 +251,21 @@ impl Reader<'_> {
         &self.place.model.recording
     }
 
-    /// Returns the matrix that was read. If the reading failed, keeps the reason and returns a matrix of NaN.
-    fn taken(&mut self, read: Result<Matrix<f32>, Refusal>, rows: usize, cols: usize) -> Matrix<f32> {
-        read.unwrap_or_else(|refusal| {
+    /// Returns what was read. If the reading failed, keeps the reason, unless there is one already.
+    fn kept<T>(&mut self, read: Result<T, Refusal>) -> Option<T> {
+        if let Err(refusal) = &read {
             self.trouble.get_or_insert_with(|| refusal.to_string().into());
-            Matrix::from_fn(rows, cols, |_, _| f32::NAN)
-        })
+        }
+        read.ok()
+    }
+
+    /// Returns the matrix that was read, or a matrix of NaN if the reading failed.
+    fn taken(&mut self, read: Result<Matrix<f32>, Refusal>, rows: usize, cols: usize) -> Matrix<f32> {
+        self.kept(read).unwrap_or_else(|| Matrix::from_fn(rows, cols, |_, _| f32::NAN))
     }
 
     fn width(&self) -> usize {
         self.place.model.architecture.width
-    }
-
-    fn states(&mut self) -> FirstStates {
-        let own = self.first_states(false);
-        let source = self.towers.source().map(|_| self.first_states(true));
-        FirstStates { own, source }
     }
 
     /// Reads the hidden states with which the first block begins. The matrix has no columns if they were not recorded.
@@ -359,13 +353,8 @@ impl Reader<'_> {
         if !fits || terms > TERMS_MAX {
             return None;
         }
-        match self.recording().all(tensor) {
-            Ok(numbers) => Some(numbers),
-            Err(refusal) => {
-                self.trouble.get_or_insert_with(|| refusal.to_string().into());
-                None
-            }
-        }
+        let read = self.recording().all(tensor);
+        self.kept(read)
     }
 
     fn heads(&mut self, attention: &Attention) -> ReadHeads {
@@ -442,13 +431,8 @@ impl Reader<'_> {
     }
 
     fn scores(&mut self, attention: &Attention, head: usize, of: &Range<usize>, seen: &[bool]) -> Option<Matrix<f32>> {
-        match self.recording().scores_of(attention, head, of.clone(), seen) {
-            Ok(scores) => scores,
-            Err(refusal) => {
-                self.trouble.get_or_insert_with(|| refusal.to_string().into());
-                None
-            }
-        }
+        let read = self.recording().scores_of(attention, head, of.clone(), seen);
+        self.kept(read).flatten()
     }
 
     fn arithmetic(

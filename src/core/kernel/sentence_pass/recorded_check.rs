@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use attune_engine::numerics::head_measures::{HeadMeasure, HeadPatterns, MeasuredToken};
 use attune_engine::pretrained::Refusal;
+use attune_engine::recording::Attention;
 use attune_engine::recording::proof::line;
-use attune_engine::recording::{Attention, RecordedText};
 
 use crate::kernel::sentence_pass::recorded::RecordedPlace;
 use crate::kernel::values::Progress;
@@ -37,7 +37,7 @@ pub struct CheckedAttention {
 impl CheckedText {
     /// Returns the findings before anything has been checked.
     pub fn begun(place: &RecordedPlace) -> Self {
-        let of = place.model.recording.texts[place.text].attentions.len();
+        let of = place.recorded().attentions.len();
         Self { attentions: Vec::new(), progress: (of > 0).then_some(Progress { done: 0, of }) }
     }
 
@@ -71,8 +71,7 @@ struct Patterns {
 
 impl RecordedCheck {
     pub fn new(place: &RecordedPlace) -> Self {
-        let text = &place.model.recording.texts[place.text];
-        let (towers, rows) = (Towers::of(text), place.model.rows(place.text));
+        let (towers, rows) = (Towers::of(place.recorded()), place.model.rows(place.text));
         let measured = |tower: TowerTokens<'_>, rows: &[usize]| {
             let token = |(at, row): (usize, &usize)| MeasuredToken {
                 word: Some(*row),
@@ -100,35 +99,31 @@ impl RecordedCheck {
     }
 
     pub fn is_done(&self) -> bool {
-        self.found.attentions.len() == self.text().attentions.len()
+        self.found.attentions.len() == self.place.recorded().attentions.len()
     }
 
     pub fn found(&self) -> &CheckedText {
         &self.found
     }
 
-    fn text(&self) -> &RecordedText {
-        &self.place.model.recording.texts[self.place.text]
-    }
-
     /// Checks the next attention.
     pub fn advance(&mut self) {
-        let Some(attention) = self.text().attentions.get(self.found.attentions.len()) else { return };
+        let Some(attention) = self.place.recorded().attentions.get(self.found.attentions.len()) else { return };
         let checked = self.checked(attention);
         self.found.attentions.push(Arc::new(checked));
-        let (done, of) = (self.found.attentions.len(), self.text().attentions.len());
+        let (done, of) = (self.found.attentions.len(), self.place.recorded().attentions.len());
         self.found.progress = (done < of).then_some(Progress { done, of });
     }
 
     fn checked(&self, attention: &Attention) -> CheckedAttention {
         let recording = &self.place.model.recording;
-        let (line, row, faults) = match recording.check(self.text(), attention) {
+        let (line, row, faults) = match recording.check(self.place.recorded(), attention) {
             Ok(findings) => {
                 (line(attention, &findings), findings.deviation.map(|deviation| deviation.row), findings.faults)
             }
             Err(refusal) => (refusal.to_string(), None, vec![refusal]),
         };
-        let towers = Towers::of(self.text());
+        let towers = Towers::of(self.place.recorded());
         let patterns = match (towers.is_of_source(attention), attention.side.keys_are_of_source()) {
             (true, _) => &self.patterns.of_source,
             (false, true) if towers.source().is_some() => &self.patterns.across,

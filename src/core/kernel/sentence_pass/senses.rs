@@ -11,7 +11,6 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use attune_engine::files::text_without_mark;
-use attune_engine::messages::nearest;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::attention::Mask;
 use attune_engine::numerics::model::activations::Interventions;
@@ -27,7 +26,7 @@ use crate::kernel::sentence_pass::sentence::{Sentence, SentenceFrame, lens, sigh
 use crate::kernel::values::Progress;
 use crate::kernel::values::sentence::{PieceText, Token, word_pieces, written_word};
 use crate::kernel::values::space::{StaticSpace, TokenShares};
-use crate::lesson::issue::shorten;
+use crate::lesson::issue::{did_you_mean, shorten};
 use crate::lesson::schema::Lesson;
 use crate::lesson::text::tokenize;
 use attune_engine::json::beginning;
@@ -163,7 +162,7 @@ pub struct SenseInput<'a> {
 struct Run {
     parameters: Arc<Parameters<f32>>,
     interventions: Interventions<f32>,
-    /// Vectors of all pieces: static, and after each layer.
+    /// The sentences that have run, with the vectors of all their pieces: static, and after each layer.
     states: Vec<(Arc<ReadText>, Vec<Matrix<f32>>)>,
 }
 
@@ -372,8 +371,7 @@ fn check_word(word: &str, lesson: &Lesson, vocabulary: &[String]) -> Result<(), 
     match &words[..] {
         [one] if vocabulary.contains(one) => Ok(()),
         [one] => {
-            let known = nearest(one, vocabulary.iter().map(String::as_str));
-            let hint = known.map_or(String::new(), |known| format!("; did you mean {known:?}?"));
+            let hint = did_you_mean(one, vocabulary.iter().map(String::as_str));
             Err(format!("the lesson does not know {:?}{hint}", shorten(one)))
         }
         _ => Err(format!("{:?} is not one word of the lesson", shorten(word))),

@@ -4,13 +4,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use attune_engine::messages::nearest;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::attention::distances::DistanceForm;
 use attune_engine::numerics::block::BlockConfig;
 use attune_engine::numerics::contributions::Contributions;
-use attune_engine::numerics::model::activations::{Arithmetic, distance_scores};
-use attune_engine::numerics::model::activations::{BlockActivations, HeadActivations, Interventions};
+use attune_engine::numerics::model::activations::{
+    Arithmetic, BlockActivations, HeadActivations, Interventions, distance_scores,
+};
 use attune_engine::numerics::model::{Activations, Architecture, AttentionModel, Sequences, Tower};
 use attune_engine::numerics::params::{Parameters, TensorName};
 use attune_engine::numerics::projection::{Lens, LensProjection};
@@ -24,7 +24,7 @@ use crate::kernel::sentence_pass::recorded::{RecordedPass, RecordedPlace};
 use crate::kernel::targets::{Target, Targets};
 use crate::kernel::values::sentence::{PieceText, START, TextPiece, Token};
 use crate::kernel::values::space::{Neighbours, StaticSpace, index_of, rows_of};
-use crate::lesson::issue::shorten;
+use crate::lesson::issue::{did_you_mean, shorten};
 use crate::lesson::limits::{pieces_max, too_many_pieces};
 use crate::lesson::opened::first_ids;
 use crate::lesson::recorded::{ONE_PASS, RecordedModel};
@@ -594,8 +594,7 @@ fn read_words(text: &str, vocabulary: &[String], max_tokens: usize) -> Result<Ve
     }
     let row = |word: &String| {
         rows.get(word.as_str()).copied().ok_or_else(|| {
-            let known = nearest(word, vocabulary.iter().map(String::as_str));
-            let hint = known.map_or(String::new(), |known| format!("; did you mean {known:?}?"));
+            let hint = did_you_mean(word, vocabulary.iter().map(String::as_str));
             format!("the word {:?} is not in the lesson's vocabulary of {}{hint}", shorten(word), vocabulary.len())
         })
     };

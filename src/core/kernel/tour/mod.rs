@@ -179,7 +179,7 @@ fn found<T>(of: &TourText, tokens: &[Token], found: Option<T>) -> Option<FoundTe
 
 /// Prepares a text for the model, or returns `None` if the model cannot read it.
 fn frame(text: &str, model: &LessonModel) -> Option<SentenceFrame> {
-    let sentence = Sentence::read(text, &model.origin.lesson, &model.words).ok()?;
+    let sentence = Sentence::read(text, &model.origin.lesson, &model.space.vocabulary).ok()?;
     Some(SentenceFrame::without_points(sentence, &model.space, model.pass.targets().map(|targets| &**targets)))
 }
 

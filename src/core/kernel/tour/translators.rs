@@ -43,14 +43,16 @@ impl Mean {
     }
 }
 
+/// The measures that the tour lists for each head of cross-attention.
+const LISTED: [HeadMeasure; 3] = [HeadMeasure::Aligned, HeadMeasure::Monotony, HeadMeasure::Entropy];
+
 /// Measures of one head of cross-attention.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct CrossHead {
     /// Index of the head, counted over all layers.
     head: usize,
-    aligned: Mean,
-    monotony: Mean,
-    entropy: Mean,
+    /// Means of the measures in [`LISTED`].
+    means: [Mean; LISTED.len()],
 }
 
 /// A row of a head's weights in which the head looks at one word, and the word that the model writes next.
@@ -171,21 +173,12 @@ impl Translations {
         self.even.add(1.0 / keys.len() as f64);
         let patterns = HeadPatterns::between(frame.tokens().len(), &keys).aligned(&aligned);
         if self.heads.is_empty() {
-            let unmeasured = |&head| CrossHead {
-                head,
-                aligned: Mean::default(),
-                monotony: Mean::default(),
-                entropy: Mean::default(),
-            };
-            self.heads = heads.iter().map(unmeasured).collect();
+            self.heads = heads.iter().map(|&head| CrossHead { head, means: Default::default() }).collect();
             let row = |&head: &usize| ReadRow::of(head, &all[head].weights, frame.tokens(), source);
             self.rows = heads.iter().filter_map(row).collect();
         }
-        for found in &mut self.heads {
-            let CrossHead { head, aligned, monotony, entropy } = found;
-            for (mean, measure) in
-                [(aligned, HeadMeasure::Aligned), (monotony, HeadMeasure::Monotony), (entropy, HeadMeasure::Entropy)]
-            {
+        for CrossHead { head, means } in &mut self.heads {
+            for (mean, measure) in means.iter_mut().zip(LISTED) {
                 patterns.measure(measure, &all[*head].weights).into_iter().for_each(|number| mean.add(number));
             }
         }
@@ -258,12 +251,13 @@ impl Translations {
     fn aligns(&self, architecture: &Architecture) -> Option<String> {
         const NAMED: usize = 3;
         let mut heads: Vec<(&CrossHead, f64)> =
-            self.heads.iter().filter_map(|head| Some((head, head.aligned.get()?))).collect();
+            self.heads.iter().filter_map(|head| Some((head, head.means[0].get()?))).collect();
         heads.sort_by(|a, b| b.1.total_cmp(&a.1));
         let number = |mean: Mean| mean.get().map_or_else(|| "–".to_owned(), |number| format!("{number:.2}"));
         let row = |(head, aligned): &(&CrossHead, f64)| {
             let link = head_link(&architecture.head_name(head.head), head.head);
-            format!("| {link} | {:.0} % | {} | {} |", 100.0 * aligned, number(head.monotony), number(head.entropy))
+            let [_, monotony, entropy] = head.means.map(number);
+            format!("| {link} | {:.0} % | {monotony} | {entropy} |", 100.0 * aligned)
         };
         let rows: Vec<String> = heads.iter().take(NAMED).map(row).collect();
         let (best, share) = heads.first()?;

@@ -24,8 +24,8 @@ use crate::kernel::values::sentence::{Token, token_labels};
 pub fn cells(model: &LessonModel, findings: &Findings) -> Vec<TourCell> {
     let architecture = &model.training.network().architecture;
     let Findings { turned, sinks, heads, parting, answered, translations } = findings;
-    let has_readout = model.pretrained.as_ref().is_none_or(|read| read.has_head);
-    let parts = TourCell { markdown: parts(architecture, model.words.len(), has_readout), speaks_of: None };
+    let has_readout = model.ground.pretrained.as_ref().is_none_or(|read| read.has_head);
+    let parts = TourCell { markdown: parts(architecture, model.space.vocabulary.len(), has_readout), speaks_of: None };
     let layers = architecture.blocks.len();
     let sections = [
         turned.as_ref().map(|found| cell(found, words_that_turn(found))),

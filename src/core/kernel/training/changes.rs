@@ -22,7 +22,8 @@ pub enum RunChange {
 }
 
 impl TimedChange {
-    /// Returns whether two changes share their data or have the same bits.
+    /// Returns whether two changes are certainly the same: entries are compared by their address, and learning rates by
+    /// their bits.
     fn is_same(&self, other: &Self) -> bool {
         self.step == other.step
             && match (&self.change, &other.change) {
@@ -139,7 +140,7 @@ pub struct Checkpoints<T> {
 }
 
 impl<T> Checkpoints<T> {
-    /// Creates an empty list for as many checkpoints of size `bytes` as fit.
+    /// Creates an empty list for as many checkpoints of size `bytes` as fit into [`CHECKPOINT_BYTES_MAX`].
     pub fn new(bytes: usize) -> Self {
         // With fewer than two, doubling the stride would drop nothing.
         let most = (CHECKPOINT_BYTES_MAX / bytes.max(1)).clamp(2, CHECKPOINTS_MAX);

@@ -103,11 +103,8 @@ impl Training {
     /// an overflow, and without changes by the learner on the way.
     pub fn ends_as_given(&self) -> bool {
         let run = &self.model.run;
-        let is_at_end = match run.first_rule_step() {
-            Some(step) => step == run.steps_done(),
-            None => run.steps_done() == self.trainer.steps() || run.diverged.is_some(),
-        };
-        is_at_end && run.changes().last().is_none() && !run.is_recovering()
+        let has_stopped = run.first_rule_step().is_some() || run.diverged.is_some();
+        self.is_on_given_way() && (has_stopped || run.steps_done() == self.trainer.steps())
     }
 
     /// Returns whether the latest step is one of the lesson's own training: no stop rule has been passed, and the

@@ -12,7 +12,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use attune_engine::messages::{nearest, nearest_few};
+use attune_engine::messages::nearest_few;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::model::{Architecture, Tower};
 use attune_engine::numerics::params::Parameters;
@@ -24,7 +24,7 @@ use attune_engine::numerics::vectors::{add_scaled, centroid, dot};
 use serde::{Deserialize, Serialize};
 
 use super::meaning::Meaning;
-use crate::lesson::issue::shorten;
+use crate::lesson::issue::{did_you_mean, shorten};
 use crate::lesson::schema::{AxisEnds, Lesson};
 use crate::lesson::text::tokenize;
 use crate::pattern;
@@ -399,8 +399,7 @@ fn named(text: &str, lesson: &Lesson, vocabulary: &[String]) -> Result<Vec<usize
         for word in tokenize(item) {
             let row = rows.get(word.as_str()).copied().ok_or_else(|| {
                 let names = lesson.groups.iter().map(|group| group.name.as_str());
-                let known = nearest(&word, names.chain(vocabulary.iter().map(String::as_str)));
-                let hint = known.map_or(String::new(), |known| format!("; did you mean {known:?}?"));
+                let hint = did_you_mean(&word, names.chain(vocabulary.iter().map(String::as_str)));
                 format!("{:?} is neither a group of the lesson nor a word of its vocabulary{hint}", shorten(&word))
             })?;
             words.push(row);

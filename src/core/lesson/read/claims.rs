@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use attune_engine::numerics::evidence::corpus::{Distribution, HeadTowers, QUANTILES, TextMeasure};
 use attune_engine::numerics::model::Pooling;
 
-use crate::lesson::read::common::{LessonNames, line, one_of_names, take_id, unique_ids};
+use crate::lesson::read::common::{LessonNames, line, take_id, unique_ids, unknown_name};
 use crate::lesson::read::corpus::sentence_index;
 use crate::lesson::read::switches::read_names;
 use crate::lesson::reading::decode::{
@@ -351,10 +351,7 @@ impl ClaimContext<'_> {
     fn read_label(&self, node: Node<'_>) -> Option<String> {
         let label = text(node)?;
         let Some(labels) = self.labels.filter(|labels| !labels.contains(&label)) else { return Some(label) };
-        node.field_issue(format!("no topic is called \"{}\"", shorten(&label)))
-            .expected(one_of_names(labels, "a topic"))
-            .nearest(&label, labels.iter().map(String::as_str))
-            .none()
+        unknown_name(node, format!("no topic is called \"{}\"", shorten(&label)), &label, labels, "a topic")
     }
 
     /// Reads an answer of the model, which is a label or a word.

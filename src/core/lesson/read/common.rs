@@ -167,11 +167,8 @@ impl LessonNames {
         let name = text(node)?;
         match &self.groups {
             Some(groups) if !groups.contains(&name) => {
-                let expected = one_of_names(groups, "a group; the lesson has none, so define it in `groups`");
-                node.field_issue(format!("unknown group \"{}\"", shorten(&name)))
-                    .expected(expected)
-                    .nearest(&name, groups.iter().map(String::as_str))
-                    .none()
+                let problem = format!("unknown group \"{}\"", shorten(&name));
+                unknown_name(node, problem, &name, groups, "a group; the lesson has none, so define it in `groups`")
             }
             _ => Some(name),
         }
@@ -195,20 +192,15 @@ fn text_in_pieces(node: Node<'_>, model: &ModelFolder) -> Option<String> {
         Ok(read) => read,
         Err(why) => return node.field_issue(why).none(),
     };
-    match (pieces, behind.filter(|behind| *behind > most)) {
-        (_, Some(behind)) => {
-            let found = format!("a target of {behind} pieces");
-            node.field_issue(found).expected(format!("from 1 to {most}")).none()
+    let found = match behind {
+        Some(behind) if behind > most => format!("a target of {behind} pieces"),
+        _ if !pieces.iter().any(is_of_text) => {
+            return node.field_issue("a text without words").expected("words that the model's tokenizer knows").none();
         }
-        (pieces, None) if !pieces.iter().any(is_of_text) => {
-            node.field_issue("a text without words").expected("words that the model's tokenizer knows").none()
-        }
-        (pieces, None) if pieces.len() <= most => Some(text),
-        (pieces, None) => {
-            let found = format!("a text of {} pieces", pieces.len());
-            node.field_issue(found).expected(format!("from 1 to {most}")).none()
-        }
-    }
+        _ if pieces.len() <= most => return Some(text),
+        _ => format!("a text of {} pieces", pieces.len()),
+    };
+    node.field_issue(found).expected(format!("from 1 to {most}")).none()
 }
 
 /// Reads a single word, normalised by [`tokenize`].
@@ -257,10 +249,13 @@ pub fn check_name(name: &At<'_, String>) -> Option<()> {
 /// Lists the names that a lesson defines, as in `"one", "two" or "three"`.
 pub fn one_of_names(names: &[String], none: &str) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("\"{}\"", shorten(name))).collect();
-    match quoted.is_empty() {
-        true => none.to_owned(),
-        false => one_of(&quoted),
-    }
+    if quoted.is_empty() { none.to_owned() } else { one_of(&quoted) }
+}
+
+/// Reports a name that is not among `names`. If there are no names, `none` is what the message expects.
+pub fn unknown_name<T>(node: Node<'_>, problem: String, name: &str, names: &[String], none: &str) -> Option<T> {
+    let expected = one_of_names(names, none);
+    node.field_issue(problem).expected(expected).nearest(name, names.iter().map(String::as_str)).none()
 }
 
 /// Reads an id. Because ids occur in file names and anchors, only characters that are safe in both are allowed.

@@ -10,6 +10,7 @@ use attune_engine::numerics::optimiser::Method;
 use attune_engine::numerics::params::{TensorId, TensorName};
 use attune_engine::numerics::positions::{PositionRows, Positions};
 
+use crate::lesson::corpus::words_among;
 use crate::lesson::read::common::{LessonNames, Vocabulary, word};
 use crate::lesson::read::corpus::Lists;
 use crate::lesson::read::layers::{FACTORS, PositionForm, read_positions};
@@ -320,10 +321,7 @@ fn choices(objective: &Objective, corpus: &Corpus, groups: &[Group], vocabulary:
     match objective {
         Objective::Label => None,
         Objective::MaskedWord { among, .. } if !among.is_empty() => {
-            let in_groups = groups.iter().filter(|group| among.contains(&group.name)).flat_map(|group| &group.words);
-            let has_sense = |shares: &[(String, f64)]| shares.iter().any(|(group, _)| among.contains(group));
-            let ambiguous = corpus.ambiguous.iter().filter(|ambiguous| has_sense(&ambiguous.shares));
-            Some(in_groups.filter(|word| vocabulary.has(word)).count() + ambiguous.count())
+            Some(words_among(among, corpus, groups).filter(|word| vocabulary.has(word)).count())
         }
         Objective::MaskedWord { .. } | Objective::NextWord | Objective::Sequence(TargetForm::Free) => {
             Some(vocabulary.words.len())

@@ -21,22 +21,15 @@ pub fn read_panels(node: Node<'_>) -> Option<Vec<PanelName>> {
 
 fn read_panel(node: Node<'_>) -> Option<PanelName> {
     let title = text(node)?;
-    let opens: Vec<String> = PanelName::ALL
-        .into_iter()
-        .filter(|panel| !panel.is_always_open())
-        .map(|panel| panel.title().to_owned())
-        .collect();
-    match PanelName::named(&title) {
-        Some(panel) if panel.is_always_open() => {
-            node.field_issue(format!("\"{title}\" is always open")).expected(one_of_names(&opens, "")).none()
-        }
-        Some(panel) => Some(panel),
+    let (problem, meant) = match PanelName::named(&title) {
+        Some(panel) if panel.is_always_open() => (format!("\"{title}\" is always open"), None),
+        Some(panel) => return Some(panel),
         None => {
             let meant = PanelName::nearest(&title).filter(|panel| !panel.is_always_open());
-            node.field_issue(format!("unknown panel \"{}\"", shorten(&title)))
-                .expected(one_of_names(&opens, ""))
-                .meant(meant.map(PanelName::title))
-                .none()
+            (format!("unknown panel \"{}\"", shorten(&title)), meant)
         }
-    }
+    };
+    let opens = PanelName::ALL.into_iter().filter(|panel| !panel.is_always_open());
+    let opens: Vec<String> = opens.map(|panel| panel.title().to_owned()).collect();
+    node.field_issue(problem).expected(one_of_names(&opens, "")).meant(meant.map(PanelName::title)).none()
 }

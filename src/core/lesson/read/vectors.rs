@@ -62,7 +62,7 @@ fn read_word2vec(record: &mut Record<'_>) -> Option<Word2VecConfig> {
     complete!(Word2VecConfig { architecture, dim, window, negatives, epochs, learning_rate, subsample })
 }
 
-/// Reads vectors of one width for different words.
+/// Reads a map of different words to vectors, all of one width.
 fn read_given(node: Node<'_>) -> Option<GivenVectors> {
     let entry = number(|x| (x as f32).is_finite(), "a number");
     let row = |node| Some((node, list(node, DIM_MAX, &entry)));

@@ -7,11 +7,13 @@ use std::collections::HashSet;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
+use attune_engine::files::text_without_mark;
 use attune_engine::messages::nearest;
 
-use crate::lesson::reading::issue::{Issues, Report, one_of, shorten};
+use crate::lesson::reading::file::{LESSON_BYTES_MAX, too_large};
+use crate::lesson::reading::issue::{Issues, LessonIssue, Report, one_of, shorten};
 use crate::lesson::reading::text::{normal, written_words};
-use crate::lesson::reading::tree::{Body, Form, Value};
+use crate::lesson::reading::tree::{self, Body, Form, Value};
 
 /// A value of the file, or a part of one.
 #[derive(Clone, Copy, Debug)]
@@ -98,6 +100,33 @@ impl<'s> Node<'s> {
             Form::Record(None, _) => format!("{text} without a name before it"),
             Form::Character => format!("the character {text}"),
             Form::Bytes => format!("the bytes {text}"),
+        }
+    }
+}
+
+/// Decodes the text of a whole file; `file_name` is used in the issues.
+///
+/// # Errors
+/// All issues of the file, of which there is at least one.
+pub fn decoded<T>(
+    file_name: &str,
+    text: &str,
+    decode: impl FnOnce(Node<'_>) -> Option<T>,
+) -> Result<T, Vec<LessonIssue>> {
+    if text.len() as u64 > LESSON_BYTES_MAX {
+        return Err(vec![too_large(file_name, &format_args!("{} bytes", text.len()))]);
+    }
+    let text = text_without_mark(text);
+    let issues = Issues::new(file_name, text);
+    let tree = tree::read(&issues);
+    match tree.as_ref().and_then(|tree| decode(Node::new(tree, &issues))) {
+        Some(value) if issues.is_empty() => Ok(value),
+        _ => {
+            // Every `None` comes with an issue. If one does not, this message is better than silence.
+            if issues.is_empty() {
+                issues.report(text, "the file could not be read, and attune does not know why; please report this");
+            }
+            Err(issues.finish())
         }
     }
 }
@@ -507,8 +536,6 @@ impl<'s> Record<'s> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lesson::reading::issue::LessonIssue;
-    use crate::lesson::reading::tree;
 
     /// Reads `Thing(name: text, size: number, open: flag = true)` and returns the issues.
     fn check(written: &str, expected: &[&str]) {

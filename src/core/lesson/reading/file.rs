@@ -4,7 +4,7 @@ use std::path::Path;
 use std::string::FromUtf8Error;
 use std::{fmt, fs, io};
 
-use attune_engine::files;
+use attune_engine::files::{self, text_without_mark};
 use attune_engine::foreign::{Foreign, recognise};
 use attune_engine::messages::nearest;
 use attune_engine::vectors::HEAD_BYTES;
@@ -38,7 +38,7 @@ pub fn is_glossary(path: &Path, text: &str) -> bool {
 
 /// Returns whether the text, after any comments, begins like a glossary. A lesson cannot begin this way.
 pub(crate) fn begins_as_glossary(text: &str) -> bool {
-    tree::begins_with(without_mark(text), NAME)
+    tree::begins_with(text_without_mark(text), NAME)
 }
 
 /// Name of the record in a file of claims.
@@ -46,7 +46,7 @@ pub(crate) const CLAIMS: &str = "Claims";
 
 /// Returns whether the text, after any comments, begins like a file of claims.
 pub(crate) fn begins_as_claims(text: &str) -> bool {
-    tree::begins_with(without_mark(text), CLAIMS)
+    tree::begins_with(text_without_mark(text), CLAIMS)
 }
 
 /// Greatest size of a lesson file, in bytes; a larger file is refused before it is read.
@@ -54,11 +54,6 @@ pub const LESSON_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
 /// Advice for a path that does not lead to a lesson.
 pub(crate) const A_LESSON: &str = "a lesson file, such as lessons/apple.ron, or the folder of a model";
-
-/// Removes the byte order mark with which some editors begin a file.
-pub(crate) fn without_mark(text: &str) -> &str {
-    text.strip_prefix('\u{feff}').unwrap_or(text)
-}
 
 /// Reads the text of a lesson's file without parsing it.
 ///

@@ -6,11 +6,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use attune_engine::code::LineColumn;
+use attune_engine::files::text_without_mark;
 
-use crate::lesson::reading::file::{read_text, without_mark};
+use crate::lesson::reading::file::read_text;
 use crate::lesson::reading::issue::{Issues, LessonText, inside};
-use crate::lesson::reading::tree;
-use crate::lesson::reading::tree::{Form, Value};
+use crate::lesson::reading::tree::{self, Form, Value};
 
 /// The path to a field, from the lesson inwards, such as `["model", "learning_rate"]`.
 pub type FieldPath = &'static [&'static str];
@@ -69,7 +69,7 @@ pub fn written(file: &Path) -> Option<String> {
 impl<'t> CellPlaces<'t> {
     /// Parses the text of a file. If it is no longer a lesson, no place is found.
     pub fn of(text: &'t str) -> Self {
-        let issues = Issues::new("", without_mark(text));
+        let issues = Issues::new("", text_without_mark(text));
         let lesson = tree::read(&issues);
         Self { source: issues.source, lesson }
     }

@@ -28,7 +28,7 @@ impl Basis {
             Some(fitted) => &**fitted,
             None => {
                 let model = of.training.model();
-                let pretrained = of.pretrained.is_some().then(|| (of.training.network(), model.trained()));
+                let pretrained = of.ground.pretrained.is_some().then(|| (of.training.network(), model.trained()));
                 own = own_spread(lesson, space, pretrained, self.raw);
                 &own
             }
@@ -69,7 +69,7 @@ impl LessonModel {
         let of_word = layers.spread_of_word(self.pass.passes_of_senses(&self.training));
         let spread = if let Some(of_word) = of_word {
             of_word
-        } else if self.pretrained.is_some() || self.is_recorded() {
+        } else if self.ground.pretrained.is_some() || self.is_recorded() {
             layers
                 .spread(passes.into_iter())
                 .ok_or_else(|| "there are no points to which axes could be fitted".to_owned())?
@@ -92,7 +92,7 @@ impl LessonModel {
     /// Measures the axis with a meaning in the sentence on the stage. Returns `None` for a model that is neither
     /// pretrained nor a recording, while senses are compared, or if the sentence has no such axis.
     fn meaning(&self, lesson: &Lesson) -> Option<Meaning> {
-        let is_measured = (self.pretrained.is_some() || self.is_recorded()) && !self.pass.senses().is_on();
+        let is_measured = (self.ground.pretrained.is_some() || self.is_recorded()) && !self.pass.senses().is_on();
         let (frame, activations) =
             self.pass.passes(&self.cache.passes, &self.training).into_iter().next().filter(|_| is_measured)?;
         let (model, parameters) = (self.training.network(), self.training.live());

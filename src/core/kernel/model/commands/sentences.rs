@@ -9,12 +9,12 @@ use crate::lesson::schema::Lesson;
 impl LessonModel {
     pub(crate) fn apply_to_sentences(&mut self, command: SentenceCommand, lesson: &Lesson) -> Result<(), String> {
         let sentence = match command {
-            SentenceCommand::Select(index) => Sentence::of_lesson(lesson, &self.words, index)?,
+            SentenceCommand::Select(index) => Sentence::of_lesson(lesson, &self.space.vocabulary, index)?,
             SentenceCommand::Set(text) | SentenceCommand::Type(text) => self.read(&text, lesson)?,
             SentenceCommand::Stretch(first) => self.stretch(first)?,
-            SentenceCommand::Ids(ids) => Sentence::of_ids(&ids, lesson, &self.words)?,
+            SentenceCommand::Ids(ids) => Sentence::of_ids(&ids, lesson, &self.space.vocabulary)?,
             SentenceCommand::Pair { source, target } => {
-                Sentence::of_pair(&source, &target, lesson, &self.words).map_err(PairFault::words)?
+                Sentence::of_pair(&source, &target, lesson, &self.space.vocabulary).map_err(PairFault::words)?
             }
             SentenceCommand::Words(words) => self.of_words(&words, lesson)?,
             SentenceCommand::SetSecond(text) => return self.set_second(text, lesson),
@@ -41,18 +41,18 @@ impl LessonModel {
     }
 
     fn of_words(&self, words: &[String], lesson: &Lesson) -> Result<Sentence, String> {
-        if self.pretrained.is_none() {
+        if self.ground.pretrained.is_none() {
             return self.read(&words.join(" "), lesson);
         }
-        let index = index_of(&self.words);
+        let index = index_of(&self.space.vocabulary);
         // A word that the model lacks gets an id past the end, which is then refused.
-        let id = |word: &String| index.get(word.as_str()).copied().unwrap_or(self.words.len());
-        Sentence::of_ids(&words.iter().map(id).collect::<Vec<_>>(), lesson, &self.words)
+        let id = |word: &String| index.get(word.as_str()).copied().unwrap_or(self.space.vocabulary.len());
+        Sentence::of_ids(&words.iter().map(id).collect::<Vec<_>>(), lesson, &self.space.vocabulary)
     }
 
     /// Reads a learner's text as a sentence, which may be one of the lesson's.
     fn read(&self, text: &str, lesson: &Lesson) -> Result<Sentence, String> {
-        Sentence::read(text, lesson, &self.words)
+        Sentence::read(text, lesson, &self.space.vocabulary)
     }
 
     fn set_second(&mut self, text: Option<String>, lesson: &Lesson) -> Result<(), String> {

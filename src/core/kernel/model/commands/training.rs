@@ -57,7 +57,7 @@ impl LessonModel {
     /// Moves the words of the stage to their present vectors. If the model trains the embedding table, the words move
     /// with each step and each change of it, along axes that stay.
     pub(crate) fn follow_table(&mut self) {
-        if self.given.is_none() || (self.pretrained.is_some() && self.training.is_playing()) {
+        if !self.trains_table() || (self.ground.pretrained.is_some() && self.training.is_playing()) {
             // The table of a model that was read from files is too large to be shown at each step.
             return;
         }

@@ -171,7 +171,7 @@ fn row_ui(
     trail: &mut Trail,
 ) -> Response {
     const NAME: f32 = 86.0;
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), size::TABLE_ROW), Sense::click());
     let best = row.answers.first();
     let said = best.map_or_else(String::new, |best| format!(", first {} {:.3}", best.name, best.probability));
@@ -207,13 +207,12 @@ fn row_ui(
 
 /// Draws the answers side by side, with widths in proportion to their probabilities. Returns the one under the pointer.
 fn parts_ui<'a>(ui: &mut Ui, row: &'a AnswerRow, bars: Rect, pointer: Option<Pos2>) -> Option<&'a NamedAnswer> {
-    let palette = Palette::of(ui.visuals().dark_mode);
     let mut from = bars.left();
     let mut under = None;
     for answer in &row.answers {
         let to = from + bars.width() * answer.probability.clamp(0.0, 1.0);
         let part = Rect::from_x_y_ranges(from..=to, bars.y_range());
-        part_ui(ui, part, &answer.name, palette.word_of(answer.group));
+        part_ui(ui, part, &answer.name, Palette::on(ui).word_of(answer.group));
         if pointer.is_some_and(|pointer| part.contains(pointer)) {
             under = Some(answer);
         }
@@ -224,7 +223,7 @@ fn parts_ui<'a>(ui: &mut Ui, row: &'a AnswerRow, bars: Rect, pointer: Option<Pos
 
 /// Draws one answer, with its name if there is room.
 fn part_ui(ui: &Ui, part: Rect, name: &str, hue: Color32) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let inner = part.with_max_x((part.right() - size::HAIRLINE).max(part.left()));
     let fill = palette.raised.lerp_to_gamma(hue, size::BAR_FAINT);
     ui.painter().rect_filled(inner, CornerRadius::ZERO, fill);
@@ -370,7 +369,7 @@ fn shares_ui(ui: &mut Ui, model: &AttributionModel, listed: &[Share]) {
 fn share_ui(ui: &mut Ui, share: &Share, longest: f32, answer: &str) {
     const NAME: f32 = 196.0;
     const NUMBER: f32 = 52.0;
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), size::TABLE_ROW), Sense::hover());
     let said = share.said(answer);
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, &said));
@@ -485,7 +484,6 @@ fn table_ui(
     selection: &mut Selection,
 ) {
     const GUTTER: f32 = 22.0;
-    let palette = Palette::of(ui.visuals().dark_mode);
     let (rows, row) = (words.layers + 1, size::TABLE_ROW);
     ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = 0.0;
@@ -493,7 +491,7 @@ fn table_ui(
         let (gutter, _) = ui.allocate_exact_size(vec2(GUTTER, row * (rows + 1) as f32), Sense::hover());
         for layer in 0..rows {
             let place = Rect::from_min_size(gutter.min + vec2(0.0, row * (layer + 1) as f32), vec2(GUTTER, row));
-            text_ui(ui, place, Align2::RIGHT_CENTER, &layer.to_string(), palette.ink_soft);
+            text_ui(ui, place, Align2::RIGHT_CENTER, &layer.to_string(), Palette::on(ui).ink_soft);
         }
         ScrollArea::horizontal().id_salt("lens").auto_shrink([false, true]).show(ui, |ui| {
             cells_ui(ui, words, columns, chosen, cursor, selection);
@@ -511,7 +509,6 @@ fn cells_ui(
     selection: &mut Selection,
 ) {
     const CELL: f32 = 66.0;
-    let palette = Palette::of(ui.visuals().dark_mode);
     let (rows, cols, row) = (words.layers + 1, words.labels.len(), size::TABLE_ROW);
     let whole = vec2(CELL * cols as f32, row * (rows + 1) as f32);
     let (rect, response) = ui.allocate_exact_size(whole, Sense::click());
@@ -526,7 +523,7 @@ fn cells_ui(
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Image, true, &name));
     paint_lens(ui, &heat, words, columns, chosen);
     if response.has_focus() {
-        let stroke = egui::Stroke::new(size::OUTLINE, palette.ink);
+        let stroke = egui::Stroke::new(size::OUTLINE, Palette::on(ui).ink);
         let cell = heat.cell_rect(cursor.0, cursor.1);
         ui.painter().rect_stroke(cell, 0.0, stroke, egui::StrokeKind::Inside);
     }
@@ -572,7 +569,7 @@ fn lead_lens(
 
 /// Paints the words, their answers after each layer, and the outline of the chosen word.
 fn paint_lens(ui: &Ui, heat: &Heat, words: &LensWords, columns: &Columns, chosen: usize) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     for (word, label) in words.labels.iter().enumerate() {
         let head = heat.cell_rect(0, word).translate(vec2(0.0, -heat.cell.y));
         let ink = if word == chosen { palette.ink } else { palette.ink_soft };
@@ -608,7 +605,7 @@ fn layer_answers_ui(ui: &mut Ui, layer: &LensLayer) {
 fn layer_ui(ui: &mut Ui, layer: &LensLayer) {
     const NAME: f32 = 112.0;
     const WORD: f32 = 84.0;
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), size::TABLE_ROW), Sense::hover());
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, &layer.said));
     let (name, rest) = rect.split_left_right_at_x(rect.left() + NAME.min(rect.width() / 2.0));
@@ -722,7 +719,7 @@ fn limits_ui(ui: &mut Ui, plan: &mut WritingPlan) {
 }
 
 fn written_ui(ui: &mut Ui, written: &WrittenText) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let mut text = LayoutJob::default();
     text.append(&written.before, 0.0, TextFormat::simple(theme::plain(size::BODY), palette.ink_soft));
     let format = TextFormat::simple(theme::strong(size::BODY), palette.accent);
@@ -743,7 +740,7 @@ fn written_ui(ui: &mut Ui, written: &WrittenText) {
 fn rows_ui(ui: &mut Ui, written: &WrittenText) {
     /// The least side of a cell that has room for an outline, in points.
     const OUTLINE_FROM: f32 = 5.0;
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     ui.add(Label::new(&written.rows_label).wrap());
     let most = written.rows.iter().map(|rows| rows.kept + rows.computed).max().unwrap_or(1);
     let (first, cell) = columns(most, ui.available_width());

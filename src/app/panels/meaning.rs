@@ -285,7 +285,6 @@ fn row_ui(
     near: &[NearWord],
     view: &mut PanelView,
 ) {
-    let palette = Palette::of(ui.visuals().dark_mode);
     let value = word.value(measure);
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), size::TABLE_ROW), Sense::click());
     let said = format!("{list}: {} {value:.4}", word.word);
@@ -305,7 +304,7 @@ fn row_ui(
         ask_on(&response, entry, view.trail);
     }
     if view.hover.word() == Some(word.word.as_str()) {
-        ui.painter().rect_filled(rect, CornerRadius::same(size::RADIUS_SMALL), palette.lifted);
+        ui.painter().rect_filled(rect, CornerRadius::same(size::RADIUS_SMALL), Palette::on(ui).lifted);
     }
     near_word_ui(ui, rect, word, near, measure);
     let other = if word.is_new { "This word is not in the other list. " } else { "" };
@@ -319,7 +318,7 @@ fn row_ui(
 /// Draws the word with its value, over a bar.
 fn near_word_ui(ui: &mut Ui, rect: Rect, word: &NearWord, near: &[NearWord], measure: Measure) {
     const BAR: f32 = 3.0;
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let value = word.value(measure);
     let most = near.iter().map(|word| word.value(measure).abs()).fold(f32::MIN_POSITIVE, f32::max);
     let bar = Rect::from_min_size(
@@ -428,7 +427,7 @@ fn pairs_ui(ui: &mut Ui, model: &CompareModel, chosen: &PairModel, selection: &m
 
 /// Draws the cosine and the distance of a pair, before and after attention.
 fn numbers_ui(ui: &mut Ui, pair: &PairModel) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let number =
         |x: f32, ink| RichText::new(format!("{x:.3}").replace('-', "−")).font(theme::mono(size::MONO)).color(ink);
     let PairedWord { before, after, .. } = pair.paired;
@@ -461,7 +460,7 @@ fn near_ui(ui: &mut Ui, pair: &PairModel, hover: &mut Hover) {
 }
 
 fn near_row_ui(ui: &mut Ui, label: &str, near: &NearOutput, hover: &mut Hover) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let word = RichText::new(&near.word).color(near.group.map_or(palette.ink, |group| palette.group(group)));
     let row = ui.horizontal(|ui| {
         ui.label(RichText::new(format!("{:.2}", near.cosine)).font(theme::mono(size::SMALL)).color(palette.ink_soft));
@@ -530,13 +529,12 @@ fn two_spaces_ui(ui: &mut Ui, spaces: &TwoSpaces, selection: &mut Selection, hov
 }
 
 fn two_models_ui(ui: &mut Ui, model: &TwoModels, state: &mut TwoModelsUiState, selection: &Selection) {
-    let palette = Palette::of(ui.visuals().dark_mode);
     let [here, beside] = &model.names;
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
         ui.set_max_width(ui.available_width());
         ui.add(Label::new(format!("{here}, and beside it {beside}")).wrap());
         if let Some(why) = &model.refusal {
-            ui.add(Label::new(RichText::new(why).color(palette.warn)).wrap());
+            ui.add(Label::new(RichText::new(why).color(Palette::on(ui).warn)).wrap());
         }
         for note in &model.notes {
             ui.add(Label::new(RichText::new(note).weak()).wrap());
@@ -603,7 +601,6 @@ fn word_ui(ui: &mut Ui, word: &WordOfBoth, names: &[String; 2]) {
 fn pictures_ui(ui: &mut Ui, side: &SideOfBoth, names: &[String; 2]) {
     /// Height, as a share of the width.
     const HEIGHT: f32 = 0.8;
-    let palette = Palette::of(ui.visuals().dark_mode);
     ui.label(RichText::new("Before and after the layers").font(theme::strong(size::BODY)))
         .on_hover_text(TwoModels::WAYS);
     ui.columns(2, |columns| {
@@ -611,7 +608,7 @@ fn pictures_ui(ui: &mut Ui, side: &SideOfBoth, names: &[String; 2]) {
             ui.add(Label::new(RichText::new(name).weak()).truncate());
             let width = ui.available_width();
             let (rect, response) = ui.allocate_exact_size(vec2(width, width * HEIGHT), Sense::hover());
-            ui.painter().rect_filled(rect, size::RADIUS, palette.ground);
+            ui.painter().rect_filled(rect, size::RADIUS, Palette::on(ui).ground);
             sketch_ui(ui, picture, rect, 1.0);
             let ways: Vec<&str> = picture.moves.iter().map(|way| way.label.as_str()).collect();
             let said = format!("The paths of {} in {name}", ways.join(", "));
@@ -625,7 +622,7 @@ fn pictures_ui(ui: &mut Ui, side: &SideOfBoth, names: &[String; 2]) {
 fn similarity_ui(ui: &mut Ui, side: &SideOfBoth, names: &[String; 2], cursor: &mut (usize, usize)) {
     const SIDE: (f32, f32) = (12.0, 26.0);
     const GUTTER: f32 = 22.0;
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     ui.label(RichText::new("Layers").font(theme::strong(size::BODY))).on_hover_text(TwoModels::SIMILARITY);
     let (rows, cols) = (side.similarity.len(), side.similarity[0].len());
     let wide = ((ui.available_width() - GUTTER) / cols as f32).floor().clamp(SIDE.0, SIDE.1);

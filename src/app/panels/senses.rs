@@ -51,10 +51,9 @@ pub fn senses_ui(
     walk: &mut Walk,
     requests: &mut Requests,
 ) {
-    let palette = Palette::of(ui.visuals().dark_mode);
     head_ui(ui, model, state, requests);
     if let Some(fault) = &model.word_fault {
-        ui.add(Label::new(RichText::new(fault).color(palette.warn)).wrap());
+        ui.add(Label::new(RichText::new(fault).color(Palette::on(ui).warn)).wrap());
     }
     let mut asked = Vec::new();
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
@@ -214,7 +213,7 @@ fn row_ui(
     const NUMBER: f32 = 18.0;
     /// Width of the button after the field, and of the field's margins.
     const REMOVE: f32 = 40.0;
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let (row, id) = (&model.rows[index], sentence_id(index));
     // The shortcuts are taken before the field can take them.
     let has_focus = ui.memory(|memory| memory.has_focus(id));
@@ -281,7 +280,7 @@ fn row_ui(
 fn sense_ui(ui: &mut Ui, model: &SensesModel, index: usize, turns: bool) -> Option<Option<char>> {
     const SIDE: f32 = 22.0;
     let row = &model.rows[index];
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let fill = model.hue(row.sense).map_or(palette.raised, |hue| palette.group(hue));
     let letter = row.sense.map_or_else(|| "·".to_owned(), |sense| sense.to_string());
     let text = RichText::new(&letter).font(theme::strong(size::BODY)).color(palette.ink_on(fill));
@@ -315,7 +314,7 @@ fn sense_ui(ui: &mut Ui, model: &SensesModel, index: usize, turns: bool) -> Opti
 /// Shows the curves, their legends, and their values after the walk's layer.
 fn scores_ui(ui: &mut Ui, model: &SensesModel, state: &mut SensesUiState, layer: usize, walk: &mut Walk) {
     const HEIGHT: f32 = 112.0;
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let ways = [
         (false, "cosine", "Shows the mean cosines as they are"),
         (
@@ -366,13 +365,12 @@ fn draw_scores(plot: &mut PlotUi, model: &SensesModel, over: bool, at: f64, pale
 
 /// Lists the curves by name, with their values after a layer.
 fn legends_ui(ui: &mut Ui, model: &SensesModel, layer: usize, over: bool) {
-    let palette = Palette::of(ui.visuals().dark_mode);
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
         ui.weak(format!("{}:", after(layer)));
         for curve in model.curves() {
             let Some(value) = model.layers.get(layer).and_then(|scores| curve.of(scores, over)) else { continue };
-            legend_ui(ui, curve, value, palette);
+            legend_ui(ui, curve, value);
         }
     });
 }
@@ -387,8 +385,9 @@ fn line_of(curve: SenseCurve, palette: &Palette) -> (egui::Color32, LineStyle) {
 }
 
 /// Shows a sample of a curve's line, its name and its value.
-fn legend_ui(ui: &mut Ui, curve: SenseCurve, value: f64, palette: &Palette) {
+fn legend_ui(ui: &mut Ui, curve: SenseCurve, value: f64) {
     const SAMPLE: f32 = 16.0;
+    let palette = Palette::on(ui);
     let (ink, style) = line_of(curve, palette);
     let words = RichText::new(format!("{} {}", curve.title(), number(value)));
     let words = words.font(theme::plain(size::SMALL)).color(palette.ink);

@@ -86,7 +86,7 @@ impl Panel for TrainPanel {
 }
 
 fn training_ui(ui: &mut Ui, model: &TrainingModel, state: &mut TrainPanel) -> Vec<Command> {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     // The height of the lines below the curve, in points; the curve takes the rest of the panel.
     const BELOW: f32 = 70.0;
     let mut commands = Vec::new();
@@ -330,7 +330,7 @@ fn curve_ui(ui: &mut Ui, model: &TrainingModel, state: &mut TrainPanel, height: 
     });
     let state = &mut state.curve;
     state.keep_points(&model.log);
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let log = state.log;
     let scaled = |x: f64| if log { x.log10() } else { x };
     let chance = model.chance.filter(|_| state.curve == Curve::Loss).map(|chance| scaled(f64::from(chance)));
@@ -429,7 +429,7 @@ fn loss_text(mark: GridMark, log: bool) -> String {
 
 /// Draws the sliders, and the progress of retraining.
 fn retrain_ui(ui: &mut Ui, model: &RetrainModel, highlight: &mut Highlight) -> Vec<Command> {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let mut commands = Vec::new();
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
         let (switches, sliders): (Vec<_>, Vec<_>) = model.sliders.iter().partition(|slider| slider.switch().is_some());

@@ -225,7 +225,6 @@ fn entry_ui(ui: &mut Ui, tensor: &TensorModel, (row, col): (usize, usize), trail
 /// Draws the slider and the number of one entry, with a mark where training left it.
 fn value_ui(ui: &mut Ui, tensor: &TensorModel, row: usize, col: usize) -> Option<Command> {
     const NUMBER: f32 = 80.0;
-    let palette = Palette::of(ui.visuals().dark_mode);
     let (reach, trained) = (reach(tensor), tensor.trained_value(row, col));
     let mut value = tensor.value(row, col);
     let before = value;
@@ -234,7 +233,7 @@ fn value_ui(ui: &mut Ui, tensor: &TensorModel, row: usize, col: usize) -> Option
     let slider =
         ui.add(Slider::new(&mut value, -reach..=reach).show_value(false).clamping(egui::SliderClamping::Edits));
     slider.widget_info(|| egui::WidgetInfo::slider(true, f64::from(value), &name));
-    ghost_mark(ui, slider.rect, trained / reach, palette);
+    ghost_mark(ui, slider.rect, trained / reach, Palette::on(ui));
     hint(
         slider,
         format!(
@@ -338,7 +337,7 @@ fn map_ui(
     state: &mut WeightsPanel,
     trail: &mut Trail,
 ) -> Option<Command> {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let paints = state.tools.tool == Tool::Paint;
     let scrolled = ScrollArea::both().auto_shrink([false, false]).show(ui, |ui| {
         let fit = (ui.available_width() - size::GAP - MARGINS.x) / tensor.cols.max(1) as f32;

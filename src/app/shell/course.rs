@@ -290,7 +290,7 @@ pub fn home_ui(
     theme: ThemeChoice,
     is_still: bool,
 ) -> Option<Action> {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let mut action = None;
     ui.painter().rect_filled(ui.max_rect(), CornerRadius::ZERO, palette.surface);
     let bar = Frame::new().fill(palette.ground).inner_margin(Margin::symmetric(size::PANEL_MARGIN, 0));
@@ -358,7 +358,7 @@ fn page_ui(
     state: &mut HomeUiState,
     is_still: bool,
 ) -> Option<Action> {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let mut action = None;
     if let Some(fault) = &frame.fault {
         ui.add(Label::new(RichText::new(fault).color(palette.error)).wrap());
@@ -392,7 +392,6 @@ fn page_ui(
 
 /// Shows the questions that are due for review, and then the others with their times.
 fn review_ui(ui: &mut Ui, review: &Review) -> Option<Action> {
-    let palette = Palette::of(ui.visuals().dark_mode);
     let due = review.due().count();
     ui.label(RichText::new("Review").font(theme::strong(size::TITLE)));
     ui.add_space(size::GAP_TIGHT);
@@ -406,7 +405,7 @@ fn review_ui(ui: &mut Ui, review: &Review) -> Option<Action> {
     let about = "A question that was not right is due the next day; after one, two and three right answers in a row it is \
         due after 2, 7 and 30 days. Two of them are at the beginning of the next lesson that you open. Here each opens among \
         all the others, where Ask again asks it with other numbers.";
-    ui.add(Label::new(RichText::new(about).color(palette.ink_soft)).wrap());
+    ui.add(Label::new(RichText::new(about).color(Palette::on(ui).ink_soft)).wrap());
     ui.add_space(size::GAP_WIDE);
     let mut action = None;
     for (place, question) in review.questions.iter().enumerate() {
@@ -455,13 +454,12 @@ fn reset_ui(ui: &mut Ui, frame: &HomeFrame, state: &mut HomeUiState) -> Option<A
 fn chapter_ui(ui: &mut Ui, rows: &[HomeRow], hue: Color32) {
     const MARK: Vec2 = Vec2::new(4.0, 20.0);
     let Some(chapter) = rows.first().and_then(|row| row.chapter.as_ref()) else { return };
-    let palette = Palette::of(ui.visuals().dark_mode);
     let done = rows.iter().filter(|row| row.state == RowState::Done).count();
     ui.horizontal(|ui| {
         let (mark, _) = ui.allocate_exact_size(MARK, Sense::hover());
         ui.painter().rect_filled(mark, f32::from(size::RADIUS_SMALL), hue);
         ui.label(RichText::new(chapter).font(theme::strong(size::HEADING)));
-        ui.label(RichText::new(format!("{done} of {} done", rows.len())).color(palette.ink_soft));
+        ui.label(RichText::new(format!("{done} of {} done", rows.len())).color(Palette::on(ui).ink_soft));
     });
     ui.add_space(size::GAP);
 }
@@ -491,7 +489,7 @@ fn card_ui(ui: &mut Ui, row: &HomeRow, width: f32, hue: Color32) -> Option<Actio
     /// The height of a picture, as a share of its width.
     const PICTURE: f32 = 0.56;
     const WORDS: f32 = 112.0;
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let height = width * PICTURE + WORDS;
     let (rect, response) = ui.allocate_exact_size(vec2(width, height), Sense::click());
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, said(row)));
@@ -529,7 +527,7 @@ fn card_ui(ui: &mut Ui, row: &HomeRow, width: f32, hue: Color32) -> Option<Actio
 
 /// Shows the title and the summary of a lesson, within `inner`.
 fn words_ui(ui: &mut Ui, row: &HomeRow, words: Rect, inner: Rect) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let ui = &mut ui.new_child(UiBuilder::new().max_rect(inner).layout(Layout::top_down(Align::Min)));
     // Clipped to the page, so that scrolled text does not cover the bar.
     ui.set_clip_rect(words.intersect(ui.clip_rect()));
@@ -544,7 +542,7 @@ fn words_ui(ui: &mut Ui, row: &HomeRow, words: Rect, inner: Rect) {
 /// Draws a model that is not on this computer: a dot for each head, a row for each layer, and what it needs.
 fn absent_ui(ui: &Ui, needs: &str, (layers, heads): (usize, usize), rect: Rect) {
     const DOT: f32 = 2.0;
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let painter = ui.painter_at(rect);
     let (grid, line) = rect.shrink(size::GAP).split_top_bottom_at_y(rect.bottom() - size::GAP - size::SLIDER_ROW);
     let step = grid.height() / layers.max(1) as f32;
@@ -607,7 +605,7 @@ fn row_ui(ui: &mut Ui, row: &HomeRow) -> Option<Action> {
     const NUMBER: f32 = 34.0;
     const SIDE: f32 = 130.0;
     const PADDING: (f32, f32) = (8.0, 3.0);
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let is_there = row.state != RowState::Missing;
     let sense = if is_there { Sense::click() } else { Sense::hover() };
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), HEIGHT), sense);

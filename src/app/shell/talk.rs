@@ -156,7 +156,7 @@ pub fn presentation_ui(
     stage: &mut dyn StageUi,
     prose: &mut Prose,
 ) -> Requests {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let mut requests = Requests::default();
     let area = stage.sentence_ui(ui, view);
     let (left, right) = area.split_left_right_at_x(area.left() + area.width() * SHARE);
@@ -235,7 +235,7 @@ fn sentence_case(words: &str) -> String {
 
 /// Shows buttons for use without keys, and the slide's number.
 fn foot_ui(ui: &mut Ui, area: Rect, place: &str, has_more: bool, requests: &mut Requests) {
-    let ink = Palette::of(ui.visuals().dark_mode).ink_soft;
+    let ink = Palette::on(ui).ink_soft;
     let mut button = |ui: &mut Ui, words: &str, action: WindowAction| {
         let row = action.row();
         let response = ui.add(Button::new(words)).on_hover_text(row.hint());

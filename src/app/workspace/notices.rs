@@ -86,8 +86,7 @@ pub fn issues_page_ui(ui: &mut Ui, issues: &[String]) -> bool {
     let mut wants_course = false;
     let course = WindowAction::Course.row();
     const MARGIN: i8 = 48;
-    let palette = Palette::of(ui.visuals().dark_mode);
-    Frame::new().fill(palette.surface).inner_margin(Margin::same(MARGIN)).show(ui, |ui| {
+    Frame::new().fill(Palette::on(ui).surface).inner_margin(Margin::same(MARGIN)).show(ui, |ui| {
         ui.set_min_size(ui.available_size());
         if issues.is_empty() {
             opening_ui(ui);
@@ -123,7 +122,7 @@ fn opening_ui(ui: &mut Ui) {
 
 /// Shows a strip above everything else, for what the learner must know at once.
 pub fn strip_ui(ui: &mut Ui, name: &'static str, content: impl FnOnce(&mut Ui)) {
-    let ground = Palette::of(ui.visuals().dark_mode).raised;
+    let ground = Palette::on(ui).raised;
     let frame = Frame::new().fill(ground).inner_margin(Margin::symmetric(size::PANEL_MARGIN, size::RADIUS as i8));
     egui::Panel::top(name).frame(frame).show_separator_line(false).show(ui, content);
 }
@@ -131,7 +130,6 @@ pub fn strip_ui(ui: &mut Ui, name: &'static str, content: impl FnOnce(&mut Ui)) 
 /// Shows the issues above the panels, until they are dismissed or the file is saved again.
 pub fn issue_strip_ui(ui: &mut Ui, issues: &mut Vec<String>) {
     const MOST: f32 = 150.0;
-    let palette = Palette::of(ui.visuals().dark_mode);
     if issues.is_empty() {
         return;
     }
@@ -139,7 +137,7 @@ pub fn issue_strip_ui(ui: &mut Ui, issues: &mut Vec<String>) {
         ui.horizontal(|ui| {
             ui.label(
                 RichText::new("The file that you saved last has errors; this is the last version that worked.")
-                    .color(palette.error),
+                    .color(Palette::on(ui).error),
             );
             if ui.button("Dismiss").on_hover_text("Hides this until the file is saved again").clicked() {
                 issues.clear();
@@ -276,7 +274,7 @@ impl SavingChoice {
 
 /// Shows the status of saving as a word.
 pub fn saving_status_ui(ui: &mut Ui, status: &SavingStatus) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let (word, more, ink) = match status {
         SavingStatus::Quiet => return,
         SavingStatus::Saving => ("Saving …", "Your work is saved within two seconds", palette.ink_faint),
@@ -299,7 +297,7 @@ pub fn saving_strip_ui(ui: &mut Ui, model: &SavingModel) -> Option<SavingChoice>
 }
 
 fn closing_ui(ui: &mut Ui, why: &str) -> Option<SavingChoice> {
-    let ink = Palette::of(ui.visuals().dark_mode).warn;
+    let ink = Palette::on(ui).warn;
     let mut choice = None;
     strip_ui(ui, "closing", |ui| {
         ui.horizontal_wrapped(|ui| {
@@ -316,7 +314,7 @@ fn closing_ui(ui: &mut Ui, why: &str) -> Option<SavingChoice> {
 }
 
 fn lock_ui(ui: &mut Ui, LockModel { words, is_held, can_take_over }: &LockModel) -> Option<SavingChoice> {
-    let ink = Palette::of(ui.visuals().dark_mode).warn;
+    let ink = Palette::on(ui).warn;
     let mut choice = None;
     strip_ui(ui, "lock", |ui| {
         ui.horizontal_wrapped(|ui| {
@@ -335,7 +333,7 @@ fn lock_ui(ui: &mut Ui, LockModel { words, is_held, can_take_over }: &LockModel)
 }
 
 fn report_ui(ui: &mut Ui, report: &[String]) -> Option<SavingChoice> {
-    let ink = Palette::of(ui.visuals().dark_mode).warn;
+    let ink = Palette::on(ui).warn;
     let mut choice = None;
     strip_ui(ui, "report", |ui| {
         ui.horizontal(|ui| {

@@ -11,7 +11,7 @@ use crate::app::theme::{Palette, size};
 
 /// Shows the strip about a recording, with its details and, for a long text, the tokens that are shown.
 pub fn recording_ui(ui: &mut Ui, model: &RecordingModel, requests: &mut Requests) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let ink = if model.is_wrong { palette.warn } else { palette.ink_soft };
     strip_ui(ui, "recording", |ui| {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {

@@ -150,7 +150,7 @@ fn entries_ui(ui: &mut Ui, model: &GlossaryModel, found: &[usize], state: &mut G
 
 fn entry_ui(ui: &mut Ui, model: &GlossaryModel, term: usize, is_asked: bool) -> Option<Action> {
     let (term, first) = model.entry(term)?;
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let edge = if is_asked { palette.accent } else { theme::CLEAR };
     let card = Frame::new()
         .fill(palette.raised)
@@ -223,7 +223,7 @@ pub fn is_of_score(quantity: Quantity) -> bool {
 
 fn card_ui(ui: &mut Ui, model: &Provenance, trail: &mut Trail, has_panels: bool) -> Option<Action> {
     const HEIGHT_SHARE: f32 = 0.72;
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     ui.set_width((ui.ctx().content_rect().width() - size::GAP_WIDE).clamp(0.0, WIDTH));
     let explanation = &model.explanation;
     header_ui(ui, model, trail);
@@ -272,11 +272,10 @@ fn header_ui(ui: &mut Ui, model: &Provenance, trail: &mut Trail) {
 }
 
 fn value_ui(ui: &mut Ui, model: &Provenance) {
-    let palette = Palette::of(ui.visuals().dark_mode);
     ui.horizontal(|ui| {
         let value = RichText::new(format!("= {}", exact(model.explanation.value)))
             .font(theme::mono(size::READING))
-            .color(palette.accent);
+            .color(Palette::on(ui).accent);
         ui.add(Label::new(value).selectable(true));
         copy_button(ui, "the exact value", || model.explanation.value.to_string());
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -292,7 +291,7 @@ fn trail_ui(ui: &mut Ui, title: &str, sign: &str, entries: &[(Entry, String)], t
     if entries.is_empty() {
         return;
     }
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     ui.add_space(size::GAP_TIGHT);
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;

@@ -70,9 +70,8 @@ fn words_width(ui: &Ui, model: &FoldModel) -> f32 {
 }
 
 fn signs_ui(ui: &Ui, scene: &FoldScene, walk: f32) {
-    let palette = Palette::of(ui.visuals().dark_mode);
     for sign in scene.signs(walk) {
-        let ink = palette.ink.gamma_multiply(sign.alpha);
+        let ink = Palette::on(ui).ink.gamma_multiply(sign.alpha);
         ui.painter().text(sign.center, egui::Align2::CENTER_CENTER, sign.text, theme::strong(size::READING), ink);
     }
 }
@@ -193,10 +192,9 @@ fn pictures_ui(
 
 /// Paints the name of a head, with opacity `shown`.
 fn paint_title(ui: &Ui, model: &FoldModel, own: usize, at: Pos2, shown: f32) {
-    let palette = Palette::of(ui.visuals().dark_mode);
     let head = &model.heads[own];
     if shown > 0.0 {
-        let ink = palette.head(own).gamma_multiply(shown);
+        let ink = Palette::on(ui).head(own).gamma_multiply(shown);
         let off = if head.is_on { "" } else { "  · switched off" };
         let font = theme::strong(size::BODY);
         ui.painter().text(at, egui::Align2::LEFT_TOP, format!("{}{off}", head.title), font, ink);
@@ -242,7 +240,7 @@ const WEIGHT_MIN: f32 = 0.02;
 
 impl PictureUi<'_> {
     pub fn paint(&self, ui: &Ui, camera: &dyn SceneCamera) {
-        let palette = Palette::of(ui.visuals().dark_mode);
+        let palette = Palette::on(ui);
         let painter = ui.painter_at(self.rect);
         let hue = palette.head(self.own);
         frame(&painter, self.rect, if self.joined > 0.5 { palette.line } else { hue }, self.shown, palette);
@@ -351,7 +349,7 @@ type See<'a> = &'a dyn Fn(Point) -> Option<Pos2>;
 /// Shows the words as points: their inputs on the stage's axes, or their queries, keys or values on axes of their own.
 fn role_ui(ui: &Ui, model: &FoldModel, stage: &RoleStage, query: Option<usize>, camera: &dyn SceneCamera) {
     let RoleStage { role, is_result, rect, alpha } = *stage;
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let painter = ui.painter_at(rect);
     let places = if is_result { model.role_points(role).to_vec() } else { model.projected_points(role) };
     if places.is_empty() {
@@ -534,7 +532,7 @@ fn heat(rect: Rect, entries: SheetEntries) -> Heat {
 impl SheetUi<'_> {
     pub fn paint(&self, ui: &Ui) {
         let Placed { sheet, rect, alpha, .. } = *self.placed;
-        let palette = Palette::of(ui.visuals().dark_mode);
+        let palette = Palette::on(ui);
         let entries = self.model.entries(sheet);
         if entries.rows == 0 || entries.cols == 0 || rect.width() < 1.0 || rect.height() < 1.0 {
             return;

@@ -264,7 +264,6 @@ fn letters_ui(ui: &Ui, frame: &mut NotebookFrame) {
 
 /// Shows the part of the list below the last cell, with the button of the next lesson, to which ↓ leads from this cell.
 fn way_on_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
-    let palette = Palette::of(ui.visuals().dark_mode);
     let around = frame.prose.around.clone();
     if let Some(Progress { done, of }) = frame.model.touring {
         ui.weak(format!("Measuring this model for its tour: text {done} of {of} …"));
@@ -290,7 +289,7 @@ fn way_on_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
         }
     }
     if let Some(before) = &around.before {
-        let words = RichText::new(format!("Previous lesson: {}", before.title)).color(palette.ink_soft);
+        let words = RichText::new(format!("Previous lesson: {}", before.title)).color(Palette::on(ui).ink_soft);
         let response = ui.add(Button::new(words).wrap());
         if response.on_hover_text("Opens that lesson; your work on this one is saved").clicked() {
             open(frame, before);
@@ -301,7 +300,7 @@ fn way_on_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
 
 /// Shows the button of the next lesson, which takes the keyboard if `wants` is true.
 fn next_ui(ui: &mut Ui, next: &AroundLesson, wants: bool, frame: &mut NotebookFrame) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let words = RichText::new(format!("Next lesson: {}", next.title)).font(theme::strong(size::READING));
     let button =
         Button::new(words.color(palette.on_accent)).fill(palette.accent).min_size(egui::vec2(0.0, size::CELL_MAX));

@@ -78,7 +78,7 @@ fn picture_ui(ui: &mut Ui, path: &str, images: &mut Images) {
             image_ui(ui, 0, path, path, rect, images);
         }
         Err(why) => {
-            let error = Palette::of(ui.visuals().dark_mode).error;
+            let error = Palette::on(ui).error;
             ui.add(Label::new(RichText::new(format!("{path}: {why}")).color(error)).wrap());
         }
     }
@@ -86,7 +86,7 @@ fn picture_ui(ui: &mut Ui, path: &str, images: &mut Images) {
 
 /// Shows the message of a fault, its place, and a hint.
 pub fn fault_ui(ui: &mut Ui, fault: &Fault) -> Response {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let shown = ui.vertical(|ui| {
         ui.spacing_mut().item_spacing.y = size::GAP_TIGHT;
         let place = fault.place.map_or_else(String::new, |place| format!("{place}  "));
@@ -100,7 +100,7 @@ pub fn fault_ui(ui: &mut Ui, fault: &Fault) -> Response {
 }
 
 fn number_ui(ui: &mut Ui, number: &NumberModel) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let id = ui.id().with("number");
     ui.horizontal(|ui| {
         let text = RichText::new(&number.shown).font(theme::mono(size::READING)).color(palette.ink);
@@ -166,17 +166,15 @@ fn line_ui(ui: &mut Ui, text: &TextModel) {
 
 /// Shows a help text with its equation typeset.
 fn help_ui(ui: &mut Ui, help: &Help) {
-    let palette = Palette::of(ui.visuals().dark_mode);
     help_words_ui(ui, help);
-    let example = RichText::new(help.example).font(theme::mono(size::SMALL)).color(palette.ink_soft);
+    let example = RichText::new(help.example).font(theme::mono(size::SMALL)).color(Palette::on(ui).ink_soft);
     ui.add(Label::new(example).selectable(true).wrap());
 }
 
 /// Shows the call, the meaning and the equation of a function, one below another.
 pub fn help_words_ui(ui: &mut Ui, help: &Help) {
-    let palette = Palette::of(ui.visuals().dark_mode);
     ui.spacing_mut().item_spacing.y = size::GAP_TIGHT;
-    let call = RichText::new(help.call).monospace().color(palette.code.function);
+    let call = RichText::new(help.call).monospace().color(Palette::on(ui).code.function);
     ui.add(Label::new(call).selectable(true).wrap());
     ui.add(Label::new(help.meaning).wrap());
     if !help.equation.is_empty() {
@@ -203,7 +201,7 @@ fn ranking_ui(ui: &mut Ui, ranking: &RankingModel) {
 /// Shows a word with its bar and its number.
 fn row_ui(ui: &mut Ui, row: &RankingRow, widest: f32, has_negative: bool) {
     const NUMBER: f32 = 56.0;
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let (rect, response) = ui.allocate_exact_size(Vec2::new(ui.available_width(), size::TABLE_ROW), Sense::hover());
     let word = Rect::from_min_max(rect.min, rect.left_bottom() + Vec2::new(widest, 0.0));
     let painter = ui.painter_at(rect);
@@ -272,7 +270,7 @@ fn mark(case: &ComparedModel) -> &'static str {
 
 fn grid_ui(ui: &mut Ui, cases: &[(&ComparedModel, &ComparedNumbers)]) {
     const COLUMN: f32 = 74.0;
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let has_names = cases.len() > 1;
     let columns = (SIDES.len() + usize::from(has_names)) as f32;
     // In large type there is less room, and columns are only as wide as their words.
@@ -300,13 +298,12 @@ fn grid_ui(ui: &mut Ui, cases: &[(&ComparedModel, &ComparedNumbers)]) {
 }
 
 fn content_ui(ui: &mut Ui, case: &ComparedModel) {
-    let palette = Palette::of(ui.visuals().dark_mode);
     match &case.content {
         ComparedContent::Numbers(numbers) => grid_ui(ui, &[(case, numbers)]),
         ComparedContent::Tables { table, .. } => table_of_code_ui(ui, table),
         ComparedContent::Apart { yours, expected, .. } => {
             for (side, output) in SIDES.into_iter().zip([yours, expected]) {
-                ui.label(RichText::new(side).size(size::SMALL).color(palette.ink_faint));
+                ui.label(RichText::new(side).size(size::SMALL).color(Palette::on(ui).ink_faint));
                 ui.push_id(side, |ui| output_ui(ui, output));
             }
         }

@@ -15,7 +15,7 @@ use super::tasks::predict_ui;
 /// Shows the questions, if there are any.
 pub fn recall_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
     let Some(model) = frame.state.recall.model.clone() else { return };
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let card =
         Card::new().fill(palette.raised).corner_radius(size::RADIUS).inner_margin(Margin::same(size::PANEL_MARGIN));
     card.show(ui, |ui| {
@@ -31,10 +31,9 @@ pub fn recall_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
 
 /// Shows the title, and the button that removes the questions.
 fn head_ui(ui: &mut Ui, model: &Arc<RecallModel>, frame: &mut NotebookFrame) {
-    let palette = Palette::of(ui.visuals().dark_mode);
     ui.horizontal(|ui| {
         ui.set_height(size::SLIDER_ROW);
-        ui.label(RichText::new("From earlier lessons").font(theme::strong(size::SMALL)).color(palette.accent));
+        ui.label(RichText::new("From earlier lessons").font(theme::strong(size::SMALL)).color(Palette::on(ui).accent));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let (words, hint) = if model.is_answered() {
                 ("Close", "Removes the questions; the page Review says when they are due again")
@@ -55,14 +54,13 @@ fn head_ui(ui: &mut Ui, model: &Arc<RecallModel>, frame: &mut NotebookFrame) {
 }
 
 fn questions_ui(ui: &mut Ui, model: &Arc<RecallModel>, frame: &mut NotebookFrame) {
-    let palette = Palette::of(ui.visuals().dark_mode);
     let mut panel = frame.state.recall.panel.take().unwrap_or_default();
     let mut inner = NotebookFrame::new(&model.notebook, &mut panel, &mut *frame.view, &mut *frame.prose);
     for (question, cell) in model.questions.iter().zip(&model.notebook.cells) {
         let CellKind::Predict(predict) = &*cell.cell.kind else { continue };
         ui.add_space(size::GAP);
         let from = format!("{} · {}", question.lesson_words(), question.words(model.now));
-        ui.label(RichText::new(from).size(size::SMALL).color(palette.ink_soft));
+        ui.label(RichText::new(from).size(size::SMALL).color(Palette::on(ui).ink_soft));
         ui.push_id(&**cell.id(), |ui| predict_ui(ui, cell, predict, &mut inner));
     }
     let (commands, actions) = (inner.commands, inner.actions);

@@ -62,9 +62,8 @@ pub fn predict_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, frame: &mut 
 fn lessons_model_ui(ui: &mut Ui, cell: &CellModel, frame: &NotebookFrame) {
     let changes = frame.model.model_changes();
     if cell.shown.reads_model && !changes.is_empty() {
-        let palette = Palette::of(ui.visuals().dark_mode);
         let words = format!("The lesson's own model was asked; yours differs ({}).", changes.join(", "));
-        ui.label(RichText::new(words).size(size::SMALL).color(palette.ink_soft));
+        ui.label(RichText::new(words).size(size::SMALL).color(Palette::on(ui).ink_soft));
     }
 }
 
@@ -171,7 +170,7 @@ fn exercise_buttons_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame
 
 /// Shows the verdict in a line below the buttons, and the lesson's feedback on this answer.
 fn verdict_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame: &mut NotebookFrame) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let Some(run) = &cell.shown.run else { return };
     if let Some(fault) = &run.fault {
         fault_ui(ui, fault);
@@ -214,7 +213,7 @@ fn differing(compared: &[ComparedModel], failed: usize, cases: usize) -> String 
 
 /// Shows the evidence for the verdict: the answer's result beside the expected one, and other outputs of the check.
 fn evidence_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame: &mut NotebookFrame) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let Some(run) = &cell.shown.run else { return };
     let Some(Verdict::Exercise { failed_case, .. }) = &run.verdict else { return };
     // A right answer keeps its verdict when the model changes.
@@ -243,7 +242,7 @@ fn evidence_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame: &mut N
 }
 
 pub fn gate_ui(ui: &mut Ui, cell: &CellModel, caption: &str, frame: &mut NotebookFrame) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let is_closed =
         frame.model.closed_gate.and_then(|gate| frame.model.cells.get(gate)).is_some_and(|gate| gate.id() == cell.id());
     if !is_closed {
@@ -267,7 +266,7 @@ fn button(ui: &mut Ui, is_enabled: bool, words: &str, hint: &str, cell: &CellMod
 }
 
 fn card_ui(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let card =
         Card::new().fill(palette.raised).corner_radius(size::RADIUS).inner_margin(Margin::same(size::PANEL_MARGIN));
     card.show(ui, |ui| {

@@ -21,7 +21,6 @@ use super::outputs::help_words_ui;
 use super::state::ReferenceUiState;
 
 pub(super) fn toolbar_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
-    let palette = Palette::of(ui.visuals().dark_mode);
     ui.horizontal(|ui| {
         outline_ui(ui, frame);
         let (button, _) = MenuButton::new("Run").ui(ui, |ui| run_ui(ui, frame));
@@ -40,7 +39,7 @@ pub(super) fn toolbar_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let Tasks { done, of } = frame.model.tasks;
             let laid = |words| {
-                let text = WidgetText::from(RichText::new(words).size(size::SMALL).color(palette.ink_soft));
+                let text = WidgetText::from(RichText::new(words).size(size::SMALL).color(Palette::on(ui).ink_soft));
                 text.into_galley(ui, Some(TextWrapMode::Extend), f32::INFINITY, TextStyle::Body)
             };
             // In a narrow notebook, the text has its short form or is left out.
@@ -119,7 +118,7 @@ fn outline_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
 /// Shows a section or a task, and whether the task is done. A click scrolls to it.
 fn outline_row_ui(ui: &mut Ui, row: OutlineRow, frame: &mut NotebookFrame) {
     const INDENT: f32 = 12.0;
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let OutlineRow { id, level, words, done, is_open } = row;
     ui.horizontal(|ui| {
         ui.add_space(INDENT * level.saturating_sub(1) as f32);
@@ -177,7 +176,7 @@ pub fn reference_ui(ui: &mut Ui, state: &mut ReferenceUiState) -> Option<&'stati
 
 /// Shows the help for a function. Returns true if its example was requested.
 fn help_ui(ui: &mut Ui, help: &Help) -> bool {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let card =
         egui::Frame::new().fill(palette.raised).corner_radius(size::RADIUS).inner_margin(Margin::same(size::GAP as i8));
     let card = card.show(ui, |ui| {

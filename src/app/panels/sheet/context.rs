@@ -44,13 +44,12 @@ pub fn width_in_sight(ui: &Ui) -> f32 {
 
 /// Draws a text in its tone, with its hint. A text that is only a tooltip is not drawn.
 pub fn text_ui(ui: &mut Ui, Text { words, tone, hint }: &Text) {
-    let palette = Palette::of(ui.visuals().dark_mode);
     let words = RichText::new(words);
     let words = match tone {
         Tone::Plain => words,
         Tone::Soft => words.weak(),
         Tone::Small => words.font(theme::plain(size::SMALL)).weak(),
-        Tone::Warning => words.color(palette.warn),
+        Tone::Warning => words.color(Palette::on(ui).warn),
         Tone::Code => words.monospace(),
         Tone::Tooltip => return,
     };

@@ -78,10 +78,9 @@ fn action_of(ask: &Ask) -> Option<WindowAction> {
 
 /// Draws a button. Returns its request if it was clicked, or its key was pressed.
 fn button_ui(ui: &mut Ui, button: &Button, asked: &mut FocusRequest) -> Option<Ask> {
-    let palette = Palette::of(ui.visuals().dark_mode);
     let label = RichText::new(&button.label);
     let label = match button.hue {
-        Some(hue) => label.color(palette.head(hue)).strong(),
+        Some(hue) => label.color(Palette::on(ui).head(hue)).strong(),
         None => label,
     };
     let (response, info) = match button.look {

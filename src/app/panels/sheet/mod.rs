@@ -211,7 +211,7 @@ fn item_ui(ui: &mut Ui, item: &Item, cx: &mut SheetContext) {
 /// Draws a name with a bar at its foot, and its number to the right.
 fn meter_ui(ui: &mut Ui, Meter { letter, name, shown, share, spoken, hint }: &Meter) {
     const BAR: f32 = 3.0;
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), size::TABLE_ROW), Sense::hover());
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, spoken));
     let track = Rect::from_min_size(rect.left_bottom() - vec2(0.0, BAR), vec2(rect.width(), BAR));
@@ -239,7 +239,7 @@ fn numbers_ui(ui: &mut Ui, numbers: &Numbers, trail: &mut Trail) {
 /// Draws names with a bar and a number each.
 fn bars_ui(ui: &mut Ui, Bars { caption, ranking, entries }: &Bars, trail: &mut Trail) {
     const NUMBER: f32 = 60.0;
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     ui.horizontal(|ui| {
         ui.label(RichText::new(caption).font(theme::strong(size::BODY)));
         copy_button(ui, "the numbers, for a spreadsheet", || ranking.tsv());

@@ -39,13 +39,12 @@ pub fn words_table_ui(ui: &mut Ui, table: &Table, trail: &mut Trail) {
 
 /// Draws the name of a column. Returns whether it was clicked.
 fn column_ui(ui: &mut Ui, name: &str, order: Order) -> bool {
-    let palette = Palette::of(ui.visuals().dark_mode);
     let sign = match order {
         Some((_, true)) => " ↓",
         Some((_, false)) => " ↑",
         None => "",
     };
-    let words = RichText::new(format!("{name}{sign}")).font(theme::strong(size::SMALL)).color(palette.ink_soft);
+    let words = RichText::new(format!("{name}{sign}")).font(theme::strong(size::SMALL)).color(Palette::on(ui).ink_soft);
     let response = ui.add(Button::new(words).frame(false));
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("Sort by {name}")));
     response.on_hover_text("Click to sort by this column").clicked()

@@ -41,7 +41,7 @@ pub fn live_card_ui(ctx: &Context, card: &mut Option<LiveCard>) {
 
 /// Shows the content of the card; returns true if its cross was clicked.
 fn card_ui(ui: &mut Ui, word: &LiveWord) -> bool {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     ui.set_width((ui.ctx().content_rect().width() - size::GAP_WIDE).clamp(0.0, WIDTH));
     let mut is_closed = false;
     ui.horizontal(|ui| {
@@ -61,7 +61,7 @@ fn card_ui(ui: &mut Ui, word: &LiveWord) -> bool {
 
 /// Shows the expression, the notes and the tensors read, one below another, on the card and in the tooltip.
 pub fn live_lines_ui(ui: &mut Ui, word: &LiveWord) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let line = |ui: &mut Ui, text: RichText| ui.add(Label::new(text).wrap());
     line(ui, RichText::new(&*word.source).font(theme::mono(size::MONO)).color(palette.ink_soft));
     let ink = if word.standing == LiveStanding::Failed { palette.error } else { palette.ink };

@@ -11,21 +11,19 @@ use crate::theme::{self, Palette, prose, size};
 /// Shows the tooltip card of a term, which has no controls.
 pub fn term_card_ui(ui: &mut Ui, model: &GlossaryModel, term: usize) {
     let Some((term, first)) = model.entry(term) else { return };
-    let palette = Palette::of(ui.visuals().dark_mode);
     ui.set_width(prose::TERM_CARD);
     term_words_ui(ui, term);
-    ui.label(RichText::new(first_words(first)).size(size::SMALL).color(palette.ink_soft));
+    ui.label(RichText::new(first_words(first)).size(size::SMALL).color(Palette::on(ui).ink_soft));
 }
 
 /// Shows the name, symbols, shape and meaning of a term, one below another.
 fn term_words_ui(ui: &mut Ui, term: &Term) {
-    let palette = Palette::of(ui.visuals().dark_mode);
     ui.spacing_mut().item_spacing.y = size::GAP_TIGHT;
     let symbols: Vec<String> = term.symbols.iter().map(|symbol| format!("${symbol}$")).collect();
     // A name is plain words, so it contains no Markdown.
     words_ui(ui, &format!("**{}**\u{2002}{}", term.name, symbols.join(", ")).into());
     if !term.shape.is_empty() {
-        let shape = RichText::new(&term.shape).font(theme::mono(size::MONO)).color(palette.ink_soft);
+        let shape = RichText::new(&term.shape).font(theme::mono(size::MONO)).color(Palette::on(ui).ink_soft);
         ui.add(Label::new(shape).wrap()).on_hover_text("The shape of the tensor");
     }
     words_ui(ui, &term.meaning);
@@ -41,7 +39,7 @@ fn first_words(first: &First) -> String {
 
 /// Shows the entry of a term. Returns the action that opens the term's lesson, if that is another one and was clicked.
 pub fn term_entry_ui(ui: &mut Ui, term: &Term, first: &First) -> Option<Action> {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     term_words_ui(ui, term);
     let words = RichText::new(first_words(first)).size(size::SMALL);
     let Some(path) = &first.path else {

@@ -37,7 +37,7 @@ pub fn choice_ui(ui: &mut Ui, is_chosen: bool, is_enabled: bool, text: impl Into
 }
 
 fn outlined(ui: &mut Ui, corner: CornerRadius, content: impl FnOnce(&mut Ui) -> Response) -> Response {
-    let outline = Stroke::new(size::HAIRLINE, Palette::of(ui.visuals().dark_mode).ink_faint);
+    let outline = Stroke::new(size::HAIRLINE, Palette::on(ui).ink_faint);
     ui.scope(|ui| {
         let widgets = &mut ui.visuals_mut().widgets;
         for look in [&mut widgets.inactive, &mut widgets.hovered, &mut widgets.active] {
@@ -156,7 +156,7 @@ pub fn code_button(ui: &mut Ui, what: &str, code: impl FnOnce() -> String) -> Re
 }
 
 fn labelled_copy_button(ui: &mut Ui, label: &str, what: &str, text: impl FnOnce() -> String) -> Response {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let id = ui.id().with(("copied", what));
     let copied = is_copied(ui, id);
     let (word, color) = if copied { ("copied", palette.accent) } else { (label, palette.ink_faint) };
@@ -198,13 +198,12 @@ pub fn sinks_ui(ui: &mut Ui, sinks: &Sinks) {
     if sinks.is_empty() {
         return;
     }
-    let palette = Palette::of(ui.visuals().dark_mode);
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = size::GAP;
         ui.weak(if sinks.sinks.len() == 1 { "Sink:" } else { "Sinks:" });
         for sink in &sinks.sinks {
             let (mark, _) = ui.allocate_exact_size(Vec2::splat(2.0 * MARK), egui::Sense::hover());
-            paint_sink(ui.painter(), mark.center_bottom(), palette);
+            paint_sink(ui.painter(), mark.center_bottom(), Palette::on(ui));
             let words = format!("{} {:.0} %", sink.label, sink.numbers.mean * 100.0);
             ui.label(words).on_hover_text(sink.about());
         }

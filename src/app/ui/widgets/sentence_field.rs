@@ -323,7 +323,7 @@ struct PopupResponse {
 
 /// Shows the words as they are read, and the possible edits of those that cannot be read.
 fn reading_ui(ui: &mut Ui, text: &str, reading: &SentenceReading, is_refused: bool) -> PopupResponse {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let mut shown = PopupResponse { edit: None, has_focus: false };
     chips_ui(ui, reading);
     let (said, ink) = match &reading.fault {
@@ -375,12 +375,11 @@ fn help(reading: &SentenceReading) -> String {
 
 /// Shows the words, as they are read.
 fn chips_ui(ui: &mut Ui, reading: &SentenceReading) {
-    let palette = Palette::of(ui.visuals().dark_mode);
     // Pasted text may be long, so the list scrolls.
     ScrollArea::vertical().max_height(size::CHIPS_MAX).show(ui, |ui| {
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing = egui::Vec2::splat(size::GAP_TIGHT);
-            reading.words.iter().for_each(|word| chip_ui(ui, word, palette));
+            reading.words.iter().for_each(|word| chip_ui(ui, word));
             let more = reading.count - reading.words.len();
             if more > 0 {
                 ui.weak(format!("and {more} more"));
@@ -401,7 +400,8 @@ fn refusal(reading: &SentenceReading) -> String {
     }
 }
 
-fn chip_ui(ui: &mut Ui, word: &ReadWord, palette: &Palette) {
+fn chip_ui(ui: &mut Ui, word: &ReadWord) {
+    let palette = Palette::on(ui);
     let (ink, stroke) = match word.kind {
         WordKind::Known(group) => (group.map_or(palette.ink, |group| palette.group(group)), palette.line),
         WordKind::Unfinished(_) => (palette.ink_faint, palette.line),

@@ -7,7 +7,7 @@ use attune_ui::actions::focus::keep_letters;
 use attune_ui::actions::{Action, ActionTable, FilePurpose, WindowAction, keys};
 use attune_ui::theme::{self, Palette, size};
 use attune_ui::ui_state::Walk;
-use attune_ui::widgets::controls::switch_ui;
+use attune_ui::widgets::controls::{button_ui, named, switch_ui};
 use attune_ui::widgets::plot::{cursor, curve_plot, name_axes, tick_text};
 use attune_view::view_model::meaning::{SenseCurve, SensesModel, after};
 use attune_view::view_model::number;
@@ -116,8 +116,8 @@ fn head_ui(ui: &mut Ui, model: &SensesModel, state: &mut SensesUiState, requests
             requests.commands.push(Command::Senses(SenseCommand::Show(!model.is_on)));
         }
         let hint = "Turns the axes to the directions in which these points differ most";
-        if model.can_refit && model.is_shown() && ui.button("Refit axes").on_hover_text(hint).clicked() {
-            requests.commands.push(Command::Axes(AxisCommand::Refit));
+        if model.can_refit && model.is_shown() {
+            requests.commands.extend(button_ui(ui, "Refit axes", hint, Command::Axes(AxisCommand::Refit)));
         }
     });
 }
@@ -136,9 +136,7 @@ fn foot_ui(ui: &mut Ui, model: &SensesModel, asked: &mut Vec<SenseCommand>, acti
             (FilePurpose::ImportSenses, "Import …", format!("Reads the sentences from a text file: {format}")),
             (FilePurpose::ExportSenses, "Export …", format!("Writes the sentences as a text file: {format}")),
         ] {
-            if ui.button(words).on_hover_text(hint).clicked() {
-                actions.push(Action::ChooseFile(purpose));
-            }
+            actions.extend(button_ui(ui, words, hint, Action::ChooseFile(purpose)));
         }
     });
 }
@@ -238,7 +236,7 @@ fn row_ui(
         goes_on = is_entered(ui, &field);
         field.on_hover_text("Enter: add a sentence below; Ctrl+G: change the sense; Ctrl+D: remove the sentence");
         let remove = ui.add(Button::new("✕").frame_when_inactive(false));
-        remove.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("Remove sentence {}", index + 1)));
+        let remove = named(remove, WidgetType::Button, format!("Remove sentence {}", index + 1));
         removes |= remove.on_hover_text("Removes this sentence (Ctrl+D in its field)").clicked();
     });
     let under = match (&row.said, nearest.filter(|nearest| nearest.is_of_another)) {
@@ -288,10 +286,8 @@ fn sense_ui(ui: &mut Ui, model: &SensesModel, index: usize, turns: bool) -> Opti
         ui.spacing_mut().button_padding.x = 0.0;
         ui.add_sized([SIDE, SIDE], Button::new(text).fill(fill))
     });
-    let button = button.inner;
     let said = row.sense.map_or_else(|| "none".to_owned(), |sense| sense.to_string());
-    let name = format!("Sense of sentence {}: {said}", index + 1);
-    button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, &name));
+    let button = named(button.inner, WidgetType::Button, format!("Sense of sentence {}: {said}", index + 1));
     let mut chosen = (button.clicked() || turns).then(|| model.next_sense(index));
     if button.has_focus() {
         keep_letters(ui.ctx(), button.id);

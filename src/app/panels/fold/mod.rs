@@ -10,13 +10,14 @@ use attune_engine::numerics::moves::Point;
 use attune_ui::theme::{self, MARK_CONTRAST, Palette, TEXT_CONTRAST, size};
 use attune_ui::ui_state::{PanelView, Selection, Trail, Walk};
 use attune_ui::widgets::arrow::arrow;
+use attune_ui::widgets::controls::named;
 use attune_ui::widgets::heat::{Heat, width_of};
 use attune_ui::widgets::traced::{ASK_HINT, ask_on};
 use attune_view::explain::walk::Step;
 use attune_view::view_model::fold::{FoldModel, ProjectedRole, Sheet, SheetEntries};
 use egui::{
     Align2, Color32, FontId, Id, Label, Painter, Pos2, Rect, Sense, Stroke, StrokeKind, TextStyle, Ui, UiBuilder, Vec2,
-    pos2, vec2,
+    WidgetType, pos2, vec2,
 };
 
 use self::scene::{FoldScene, Placed, RoleStage};
@@ -103,7 +104,7 @@ impl Scales {
             let finite = values.map(|x| x.abs()).filter(|x| x.is_finite());
             (std::mem::discriminant(&sheet(0)), finite.fold(f32::MIN_POSITIVE, f32::max))
         };
-        let by_head: [fn(usize) -> Sheet; 10] = [
+        let kinds: [fn(usize) -> Sheet; 11] = [
             |own| Sheet::RoleWeights(ProjectedRole::Query, own),
             Sheet::Query,
             Sheet::Key,
@@ -113,11 +114,11 @@ impl Scales {
             Sheet::Mix,
             Sheet::OutputWeights,
             |_| Sheet::Input,
+            |_| Sheet::Output,
             // The inputs of all roles share the query's scale, which is that of the input unless it is normed first.
             |_| Sheet::Projected(ProjectedRole::Query),
         ];
-        let by_kind = by_head.into_iter().chain([(|_| Sheet::Output) as fn(usize) -> Sheet]).map(largest).collect();
-        Self { by_kind }
+        Self { by_kind: kinds.into_iter().map(largest).collect() }
     }
 
     /// Returns the largest entry of a kind of matrix, or 1 for attention weights, whose colours are not scaled.
@@ -133,8 +134,7 @@ fn hover(ui: &Ui, model: &FoldModel, placed: &[Placed], selection: &mut Selectio
     for one in placed.iter().filter(|one| one.alpha > SOLID) {
         let id = Id::new("sheet").with(one.sheet);
         let response = ui.interact(one.rect, ui.id().with(id), Sense::click());
-        let name = model.symbol(one.sheet);
-        response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, &name));
+        let response = named(response, WidgetType::Button, model.symbol(one.sheet));
         let entries = model.entries(one.sheet);
         let Some((row, col)) = response.hover_pos().and_then(|at| heat(one.rect, entries).at(at)) else {
             continue;
@@ -161,8 +161,7 @@ fn pictures_ui(
     for stage in scene.role_stages(walk) {
         let name = model.symbol(if stage.is_result { stage.role.of_head(0) } else { Sheet::Input });
         let response = ui.interact(stage.rect, ui.id().with((stage.role, stage.is_result)), Sense::click_and_drag());
-        let label = format!("{name} as points");
-        response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, &label));
+        let response = named(response, WidgetType::Button, format!("{name} as points"));
         turn(&response, camera);
         role_ui(ui, model, &stage, query, &*camera);
         let hint = if stage.is_result {
@@ -183,7 +182,7 @@ fn pictures_ui(
         let response = ui.interact(rect, ui.id().with(("picture", own)), Sense::click_and_drag());
         let name =
             if joined >= 1.0 { "All heads on the stage".to_owned() } else { format!("{} on the stage", head.title) };
-        response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, &name));
+        let response = named(response, WidgetType::Button, name);
         turn(&response, camera);
         PictureUi { model, own, rect, shown, walk, joined, query }.paint(ui, &*camera);
         response.on_hover_text("The view of the stage: drag to turn it, double-click to reset it");

@@ -4,27 +4,24 @@
 use std::sync::Arc;
 
 use attune_core::lesson::cells::CellKind;
-use attune_ui::actions::{Action, ActionTable, WindowAction};
+use attune_ui::actions::{Action, WindowAction};
 use attune_ui::theme::{self, Palette, size};
+use attune_ui::widgets::controls::{action_ui, named};
 use attune_view::view_model::recall::RecallModel;
-use egui::{Align, Button, Frame as Card, Layout, Margin, RichText, Ui, WidgetInfo, WidgetType};
+use egui::{Align, Layout, RichText, Ui, WidgetType};
 
 use super::frame::NotebookFrame;
-use super::tasks::predict_ui;
+use super::tasks::{card_ui, predict_ui};
 
 /// Shows the questions, if there are any.
 pub fn recall_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
     let Some(model) = frame.state.recall.model.clone() else { return };
-    let palette = Palette::on(ui);
-    let card =
-        Card::new().fill(palette.raised).corner_radius(size::RADIUS).inner_margin(Margin::same(size::PANEL_MARGIN));
-    card.show(ui, |ui| {
-        ui.set_width(ui.available_width());
+    card_ui(ui, |ui| {
         head_ui(ui, &model, frame);
         if model.is_ready() {
             questions_ui(ui, &model, frame);
         } else {
-            ui.label(RichText::new("The numbers of your questions are drawn …").color(palette.ink_soft));
+            ui.label(RichText::new("The numbers of your questions are drawn …").color(Palette::on(ui).ink_soft));
         }
     });
 }
@@ -40,15 +37,11 @@ fn head_ui(ui: &mut Ui, model: &Arc<RecallModel>, frame: &mut NotebookFrame) {
             } else {
                 ("Skip", "Removes the questions; those without an answer stay due")
             };
-            let leave = ui.add(Button::new(words)).on_hover_text(hint);
-            leave.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("{words} the questions")));
-            if leave.clicked() {
+            let leave = named(ui.button(words), WidgetType::Button, format!("{words} the questions"));
+            if leave.on_hover_text(hint).clicked() {
                 frame.actions.push(Action::LeaveRecall);
             }
-            let review = WindowAction::Review.row();
-            if ui.add(Button::new(review.text)).on_hover_text(review.hint()).clicked() {
-                frame.actions.push(WindowAction::Review.into());
-            }
+            frame.actions.extend(action_ui(ui, WindowAction::Review));
         });
     });
 }

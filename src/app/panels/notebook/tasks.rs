@@ -7,10 +7,10 @@ use attune_core::lesson::cells::{Exercise, Predict};
 use attune_ui::actions::{ActionTable, NotebookAction};
 use attune_ui::text::prose::prose_ui;
 use attune_ui::theme::{Palette, size};
-use attune_ui::widgets::controls::choice_ui;
+use attune_ui::widgets::controls::{choice_ui, named};
 use attune_view::view_model::notebook::{CellModel, shown_choices};
 use attune_view::view_model::output::ComparedModel;
-use egui::{Align, Button, Frame as Card, Layout, Margin, RichText, Ui, WidgetInfo, WidgetType};
+use egui::{Align, Button, Frame as Card, Layout, RichText, Ui, WidgetType};
 
 use super::frame::NotebookFrame;
 use super::outputs::{compared_ui, fault_ui, outputs_ui, pictures_ui};
@@ -261,14 +261,12 @@ pub fn gate_ui(ui: &mut Ui, cell: &CellModel, caption: &str, frame: &mut Noteboo
 
 fn button(ui: &mut Ui, is_enabled: bool, words: &str, hint: &str, cell: &CellModel) -> bool {
     let response = ui.add_enabled(is_enabled, Button::new(words)).on_hover_text(hint).on_disabled_hover_text(hint);
-    response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, is_enabled, format!("{words}: {}", cell.id())));
-    response.clicked()
+    named(response, WidgetType::Button, format!("{words}: {}", cell.id())).clicked()
 }
 
-fn card_ui(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
-    let palette = Palette::on(ui);
-    let card =
-        Card::new().fill(palette.raised).corner_radius(size::RADIUS).inner_margin(Margin::same(size::PANEL_MARGIN));
+/// Shows content on a raised ground.
+pub(super) fn card_ui(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
+    let card = Card::new().fill(Palette::on(ui).raised).corner_radius(size::RADIUS).inner_margin(size::PANEL_MARGIN);
     card.show(ui, |ui| {
         ui.set_width(ui.available_width());
         content(ui);

@@ -2,11 +2,12 @@
 
 use attune_core::lesson::glossary::Term;
 use attune_view::view_model::glossary::{First, GlossaryModel};
-use egui::{Button, Label, RichText, Ui, WidgetInfo, WidgetType};
+use egui::{Button, Label, RichText, Ui, WidgetType};
 
 use super::prose::words_ui;
 use crate::actions::Action;
 use crate::theme::{self, Palette, prose, size};
+use crate::widgets::controls::named;
 
 /// Shows the tooltip card of a term, which has no controls.
 pub fn term_card_ui(ui: &mut Ui, model: &GlossaryModel, term: usize) {
@@ -46,9 +47,8 @@ pub fn term_entry_ui(ui: &mut Ui, term: &Term, first: &First) -> Option<Action> 
         ui.label(words.color(palette.ink_soft));
         return None;
     };
-    let button =
-        ui.add(Button::new(words.color(palette.accent)).small().frame(false).wrap()).on_hover_text("Open that lesson");
-    let name = || format!("Open {}, where {} begins", first.title, term.name);
-    button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, name()));
+    let button = ui.add(Button::new(words.color(palette.accent)).small().frame(false).wrap());
+    let name = format!("Open {}, where {} begins", first.title, term.name);
+    let button = named(button, WidgetType::Button, name).on_hover_text("Open that lesson");
     button.clicked().then(|| Action::open(path))
 }

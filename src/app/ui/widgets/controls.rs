@@ -5,13 +5,41 @@ use attune_view::view_model::Models;
 use attune_view::view_model::attention::{Reading, Sinks};
 use attune_view::view_model::training::waiting_words;
 use egui::{
-    Align, Button, CornerRadius, EventFilter, Id, Key, Layout, Modifiers, Painter, Pos2, Rect, Response, RichText,
-    ScrollArea, Shape, Stroke, Ui, UiBuilder, Vec2, WidgetInfo, WidgetText, WidgetType, pos2, vec2,
+    Align, Button, CornerRadius, EventFilter, Id, IntoAtoms, Key, Layout, Modifiers, Painter, Pos2, Rect, Response,
+    RichText, ScrollArea, Shape, Stroke, Ui, UiBuilder, Vec2, WidgetInfo, WidgetText, WidgetType, pos2, vec2,
 };
 
-use crate::actions::{ActionTable, WindowAction};
+use crate::actions::{Action, ActionTable, WindowAction};
 use crate::theme::{self, Palette, size};
 use crate::ui_state::Selection;
+
+/// Shows a button. Returns the request that it makes, if it was clicked.
+pub fn button_ui<'a, T>(ui: &mut Ui, words: impl IntoAtoms<'a>, hint: impl Into<WidgetText>, asks: T) -> Option<T> {
+    ui.button(words).on_hover_text(hint).clicked().then_some(asks)
+}
+
+/// Shows a button that may be disabled. Returns the request that it makes, if it was clicked.
+pub fn enabled_button_ui<'a, T>(
+    ui: &mut Ui,
+    is_enabled: bool,
+    words: impl IntoAtoms<'a>,
+    hint: impl Into<WidgetText>,
+    asks: T,
+) -> Option<T> {
+    ui.add_enabled(is_enabled, Button::new(words)).on_hover_text(hint).clicked().then_some(asks)
+}
+
+/// Shows the button of an action of the window. Returns the action if the button was clicked.
+pub fn action_ui(ui: &mut Ui, action: WindowAction) -> Option<Action> {
+    button_ui(ui, action.row().text, action.row().hint(), action.into())
+}
+
+/// Gives a control another name for screen readers than its label.
+pub fn named(control: Response, kind: WidgetType, name: impl Into<String>) -> Response {
+    let name = name.into();
+    control.widget_info(|| WidgetInfo::labeled(kind, control.enabled(), &name));
+    control
+}
 
 /// Adds a tooltip to a control. It is hidden while the control is dragged, because it would cover what moves.
 pub fn hint(response: Response, words: impl Into<WidgetText>) -> Response {

@@ -9,12 +9,12 @@ use attune_core::kernel::notebook::snapshot::CellStatus;
 use attune_core::lesson::cells::{Bind, CellKind, Slider};
 use attune_ui::actions::{ActionTable, NotebookAction};
 use attune_ui::theme::{self, Palette, size};
-use attune_ui::widgets::controls::{checkbox_ui, hint, undecided_ui};
+use attune_ui::widgets::controls::{checkbox_ui, hint, named, undecided_ui};
 use attune_view::view_model::notebook::CellModel;
 use egui::containers::menu::MenuButton;
 use egui::{
     Align, Button, Color32, Frame as Card, Label, Layout, Margin, Rect, Response, RichText, Sense,
-    Slider as EguiSlider, Stroke, Ui, UiBuilder, WidgetInfo, WidgetType, pos2,
+    Slider as EguiSlider, Stroke, Ui, UiBuilder, WidgetType, pos2,
 };
 
 use super::frame::NotebookFrame;
@@ -141,9 +141,8 @@ fn head_ui(ui: &mut Ui, cell: &CellModel, is_near: bool, frame: &mut NotebookFra
 fn run_ui(ui: &mut Ui, cell: &CellModel, frame: &mut NotebookFrame) {
     let run = Button::new(RichText::new("▶").size(size::SMALL)).frame_when_inactive(false);
     let [run_it, go_on] = [NotebookAction::Run, NotebookAction::RunAndGoOn].map(|action| action.row().hint());
-    let response = ui.add(run).on_hover_text(format!("{run_it}, or {go_on}"));
-    response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("Run cell {}", cell.id())));
-    if response.clicked() {
+    let button = named(ui.add(run), WidgetType::Button, format!("Run cell {}", cell.id()));
+    if button.on_hover_text(format!("{run_it}, or {go_on}")).clicked() {
         frame.ask(cell.id(), CellCommand::Run);
         frame.select(cell.id());
     }
@@ -176,7 +175,7 @@ fn menu_ui(ui: &mut Ui, cell: &CellModel, frame: &mut NotebookFrame) {
     let ink = Palette::on(ui).ink_faint;
     let dots = Button::new(RichText::new("⋯").size(size::READING).color(ink)).frame_when_inactive(false);
     let (button, _) = MenuButton::from_button(dots).ui(ui, |ui| entries_ui(ui, cell, frame));
-    button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("Menu of cell {}", cell.id())));
+    named(button, WidgetType::Button, format!("Menu of cell {}", cell.id()));
 }
 
 fn entries_ui(ui: &mut Ui, cell: &CellModel, frame: &mut NotebookFrame) {
@@ -385,7 +384,7 @@ fn number_ui(ui: &mut Ui, slider: &Slider, before: f64) -> Option<f64> {
     const VALUE_ROOM: f32 = 130.0;
     let (mut value, mut is_turned) = (before, false);
     ui.horizontal(|ui| {
-        ui.label(RichText::new(name(&slider.bind)).monospace().color(Palette::on(ui).ink_soft));
+        ui.label(RichText::new(slider.bind.to_string()).monospace().color(Palette::on(ui).ink_soft));
         ui.spacing_mut().slider_width = (ui.available_width() - VALUE_ROOM).max(size::CHART_MIN);
         // A value that is outside the range or between two steps stays until the slider is moved.
         let range = slider.range.0..=slider.range.1;
@@ -396,16 +395,6 @@ fn number_ui(ui: &mut Ui, slider: &Slider, before: f64) -> Option<f64> {
         is_turned = hint(ui.add(bar), "Drag to set the value; everything that depends on it follows").changed();
     });
     is_turned.then_some(value)
-}
-
-fn name(bind: &Bind) -> String {
-    match bind {
-        Bind::Temperature => "temperature".to_owned(),
-        Bind::Time => "time".to_owned(),
-        Bind::Mask => "mask".to_owned(),
-        Bind::Weight { tensor, row, col } => format!("{tensor}[{row}, {col}]"),
-        Bind::Variable(name) => name.clone(),
-    }
 }
 
 pub fn stage_ui(
@@ -459,9 +448,7 @@ fn card_ui(ui: &mut Ui, caption: &str, sentence: Option<&str>, is_shown: bool) -
         let button = egui::Button::new(RichText::new("▶  Show").color(palette.on_accent)).fill(palette.accent);
         let hint =
             NotebookAction::Write.row().hint_with("Sets the sentence, the highlighted words and the time of the stage");
-        let response = ui.add(button).on_hover_text(hint);
-        response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, format!("Show: {caption}")));
-        response.clicked()
+        named(ui.add(button), WidgetType::Button, format!("Show: {caption}")).on_hover_text(hint).clicked()
     });
     card.inner
 }

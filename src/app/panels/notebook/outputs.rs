@@ -6,18 +6,19 @@ use attune_ui::text::images::Images;
 use attune_ui::text::prose::equation_ui;
 use attune_ui::text::prose::paint::image_ui;
 use attune_ui::theme::{self, Palette, size};
-use attune_ui::widgets::controls::{copy, copy_button, is_copied};
-use attune_ui::widgets::heat::text_width;
+use attune_ui::widgets::controls::{copy, copy_button, is_copied, named};
 use attune_ui::widgets::plot::plot_ui;
 use attune_ui::widgets::table::table_ui;
 use attune_view::view_model::output::{
-    ComparedContent, ComparedModel, ComparedNumbers, NumberModel, OutputModel, RankingModel, RankingRow, SIDES,
-    TableModel, TextModel, full,
+    ComparedContent, ComparedModel, ComparedNumbers, NumberModel, OutputModel, RankingModel, SIDES, TableModel,
+    TextModel,
 };
 use egui::{
-    Align, Align2, CollapsingHeader, Grid, Label, Layout, Rect, Response, RichText, ScrollArea, Sense, Ui, UiBuilder,
-    Vec2, WidgetInfo, WidgetType, pos2,
+    Align, CollapsingHeader, Grid, Label, Layout, Rect, Response, RichText, ScrollArea, Sense, Ui, UiBuilder,
+    WidgetType, pos2,
 };
+
+use crate::sheet::{ranked_ui, words_width};
 
 /// Shows outputs one below another; consecutive printed lines form one text. The caller must give `ui` an id of its own
 /// for each cell.
@@ -105,7 +106,7 @@ fn number_ui(ui: &mut Ui, number: &NumberModel) {
     ui.horizontal(|ui| {
         let text = RichText::new(&number.shown).font(theme::mono(size::READING)).color(palette.ink);
         let label = ui.add(Label::new(text).sense(Sense::click()));
-        label.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("Copy the number {}", number.full)));
+        let label = named(label, WidgetType::Button, format!("Copy the number {}", number.full));
         if label.has_focus() {
             ui.painter().hline(label.rect.x_range(), label.rect.bottom(), (size::HAIRLINE, palette.accent));
         }
@@ -187,49 +188,17 @@ fn ranking_ui(ui: &mut Ui, ranking: &RankingModel) {
         ui.weak("No words.");
         return;
     }
-    let widest = ranking.rows.iter().map(|row| text_width(ui, &row.word)).fold(0.0, f32::max).min(size::WORD_MAX);
     let show = |ui: &mut Ui| {
         ui.spacing_mut().item_spacing.y = 0.0;
+        let columns = (words_width(ui, ranking), ranking.has_negative);
+        // A similarity is not a weight, so the bar does not have the colour of a positive or a negative number.
+        let fill = Palette::on(ui).ink_faint;
         let area = ScrollArea::vertical().max_height(size::OUTPUT_MAX).auto_shrink([false, true]);
         area.show_rows(ui, size::TABLE_ROW, ranking.rows.len(), |ui, rows| {
-            ranking.rows[rows].iter().for_each(|row| row_ui(ui, row, widest, ranking.has_negative));
+            ranking.rows[rows].iter().for_each(|row| ranked_ui(ui, row, columns, fill, None));
         });
     };
     beside_copy(ui, "the list", || ranking.tsv(), show);
-}
-
-/// Shows a word with its bar and its number.
-fn row_ui(ui: &mut Ui, row: &RankingRow, widest: f32, has_negative: bool) {
-    const NUMBER: f32 = 56.0;
-    let palette = Palette::on(ui);
-    let (rect, response) = ui.allocate_exact_size(Vec2::new(ui.available_width(), size::TABLE_ROW), Sense::hover());
-    let word = Rect::from_min_max(rect.min, rect.left_bottom() + Vec2::new(widest, 0.0));
-    let painter = ui.painter_at(rect);
-    ui.painter_at(word).text(
-        word.left_center(),
-        Align2::LEFT_CENTER,
-        &row.word,
-        theme::plain(size::LABEL),
-        palette.ink,
-    );
-    let number = rect.right_center();
-    painter.text(number, Align2::RIGHT_CENTER, &row.shown, theme::mono(size::MONO), palette.ink_soft);
-    let track = Rect::from_min_max(
-        word.right_top() + Vec2::new(size::GAP, 0.0),
-        rect.right_bottom() - Vec2::new(NUMBER + size::GAP, 0.0),
-    );
-    let track = Rect::from_center_size(track.center(), Vec2::new(track.width(), size::BAR));
-    if let Some(share) = row.share.filter(|_| track.is_positive()) {
-        let radius = f32::from(size::RADIUS_SMALL);
-        painter.rect_filled(track, radius, palette.raised);
-        let zero = if has_negative { track.center().x } else { track.left() };
-        let end = zero + share * (track.right() - zero);
-        let bar = Rect::from_x_y_ranges(zero.min(end)..=zero.max(end), track.y_range());
-        // A similarity is not a weight, so the bar does not have the colour of a positive or a negative number.
-        painter.rect_filled(bar, radius, palette.ink_faint);
-    }
-    response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, format!("{} {}", row.word, row.shown)));
-    response.on_hover_ui_at_pointer(|ui| _ = ui.monospace(format!("{} {}", row.word, full(row.number))));
 }
 
 /// Shows the comparison of all cases. The first wrong case is open, or the first case if none is wrong.

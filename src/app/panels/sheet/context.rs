@@ -37,6 +37,12 @@ pub struct SheetContext<'a, 'view> {
     pub actions: Vec<Action>,
 }
 
+impl<'a, 'view> SheetContext<'a, 'view> {
+    pub fn new(state: &'a mut SheetUiState, view: &'a mut PanelView<'view>) -> Self {
+        Self { state, view, asks: Vec::new(), actions: Vec::new() }
+    }
+}
+
 /// Returns the visible width without a margin, in points; 0 while the panel has just begun to slide in.
 pub fn width_in_sight(ui: &Ui) -> f32 {
     (ui.clip_rect().width() - size::GAP).max(0.0)

@@ -452,7 +452,6 @@ fn picture_ui(
 fn figure_ui(ui: &mut Ui, models: &Models, view: &mut ViewState, result: Option<&str>, stage: &mut dyn StageUi) {
     /// The least height of a picture with a caption.
     const CAPTION_FROM: f32 = 3.0 * CAPTION;
-    let palette = Palette::of(ui.visuals().dark_mode);
     let whole = ui.max_rect();
     let has_caption = !view.figure.bare && whole.height() >= CAPTION_FROM;
     let words = has_caption.then(|| words(models, view, result)).flatten();
@@ -463,7 +462,7 @@ fn figure_ui(ui: &mut Ui, models: &Models, view: &mut ViewState, result: Option<
         None => 0.0,
     };
     let (picture, caption) = whole.split_top_bottom_at_y(whole.bottom() - height);
-    ui.painter().rect_filled(ui.max_rect(), 0.0, view.figure.background.unwrap_or(palette.stage));
+    ui.painter().rect_filled(ui.max_rect(), 0.0, view.figure.background.unwrap_or(Palette::on(ui).stage));
     ui.scope_builder(UiBuilder::new().max_rect(picture), |ui| stage.stage_ui(ui, &mut view.for_panels()));
     let Some(Words { sentence, result, about }) = words else { return };
     ui.scope_builder(UiBuilder::new().max_rect(caption).layout(Layout::top_down(Align::Min)), |ui| {

@@ -144,7 +144,8 @@ fn each_layer_and_each_head_say_what_they_have_to_do_with_the_answer() {
     let terms = AttributionModel::of(&snapshot, (None, None)).expect("a model").expect("a sum");
     for (way, shares) in [("by layer", &terms.layers), ("by head", &terms.heads), ("by head and word", &terms.looks)] {
         click(&mut panel, way);
-        assert!(panel.query_by_label(&shares[0].said(&terms.answer)).is_some(), "{way}");
+        let bar = format!("{} {:+.2}", shares[0].label, shares[0].value).replace('-', "−");
+        assert!(panel.query_by_label(&bar).is_some(), "{way}: {bar}");
     }
     let other = panel.model::<AnswersModel>().row_of(None).expect("a row").answers[1].clone();
     click(&mut panel, &other.name);

@@ -27,9 +27,7 @@ fn shown(items: Vec<Item>) -> (Harness<'static>, Arc<Mutex<Trail>>) {
     let trail = Arc::new(Mutex::new(Trail::default()));
     let (mut state, mut view, asked) = (SheetUiState::default(), ViewState::default(), trail.clone());
     let harness = dressed(SIZE, move |ui| {
-        let (state, view_of_panels) = (&mut state, &mut view.for_panels());
-        let mut cx = SheetContext { state, view: view_of_panels, asks: Vec::new(), actions: Vec::new() };
-        sheet_ui(ui, &sheet, &mut cx);
+        sheet_ui(ui, &sheet, &mut SheetContext::new(&mut state, &mut view.for_panels()));
         asked.lock().expect("one thread").clone_from(&view.trail);
     });
     (harness, trail)
@@ -172,7 +170,7 @@ fn controls(width: f32, controls: Vec<Control>) -> (Harness<'static>, Arc<Mutex<
     let (mut state, mut view, asked) = (SheetUiState::default(), ViewState::default(), asks.clone());
     let harness = dressed(Vec2::new(width, 400.0), move |ui| {
         let (state, view) = (&mut state, &mut view.for_panels());
-        let mut cx = SheetContext { state, view, asks: Vec::new(), actions: Vec::new() };
+        let mut cx = SheetContext::new(state, view);
         sheet_ui(ui, &sheet, &mut cx);
         asked.lock().expect("one thread").extend(cx.asks);
     });

@@ -1,5 +1,5 @@
-//! Two models on one sentence by label: it comes to the front by itself, each has its picture, and the map is read by
-//! keys.
+//! Two models on one sentence by label: they come to the front by themselves, each with its picture, beside the map of
+//! their layers.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use attune_core::kernel::{Kernel, Snapshot};
 use attune_core::lesson::{Lesson, read};
 use attune_view::view_model::number;
 use attune_view::view_model::spaces::TwoSpaces;
-use egui::{Key, Vec2};
+use egui::Vec2;
 use egui_kittest::kittest::Queryable;
 
 use crate::common::lessons::{BANK, lesson};
@@ -44,6 +44,7 @@ fn both_models_have_their_pictures_and_their_answers() {
         let picture = panel.get_by_label_contains(&said);
         assert!(picture.rect().left() >= 0.0 && picture.rect().right() <= SIZE.x, "{name}: {}", picture.rect());
     }
+    assert!(panel.query_by_label("Map of Similarity of the layers").is_some());
     click(&mut panel, "Neighbours");
     assert!(panel.query_by_label("Bank 1, and beside it Bank 2").is_none(), "and can be left");
 }
@@ -71,21 +72,4 @@ fn two_files_of_vectors_tell_which_words_moved() {
     first.click();
     panel.run_steps(2);
     assert_eq!(panel.marked(), Some(0), "a row marks its point");
-}
-
-#[test]
-fn the_map_of_layers_is_read_by_keys() {
-    let mut panel = PanelHarness::new(bank(1), SIZE, MeaningPanel::default());
-    panel.put_beside(snapshot(&bank(1)));
-    let at = |panel: &PanelHarness<MeaningPanel>, cell: &str| {
-        panel.query_by_label(&format!("How similar the layers are. {cell}: 1.00")).is_some()
-    };
-    assert!(at(&panel, "Layer 0 of this model, layer 0 of the other"));
-    panel.get_by_label_contains("How similar the layers are").focus();
-    panel.run_steps(2);
-    for key in [Key::ArrowRight, Key::ArrowDown] {
-        panel.key_press(key);
-        panel.run_steps(2);
-    }
-    assert!(at(&panel, "Layer 1 of this model, layer 1 of the other"), "a model is like itself");
 }

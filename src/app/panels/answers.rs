@@ -10,15 +10,15 @@ use attune_core::kernel::snapshot::Snapshot;
 use attune_engine::numerics::model::beams::BEAMS_MAX;
 use attune_ui::actions::WindowAction;
 use attune_ui::theme::{self, Palette, size};
-use attune_ui::ui_state::{Selection, Trail};
+use attune_ui::ui_state::{PanelView, Selection};
 use attune_ui::widgets::controls::{checkbox_ui, hint, led_by_arrows, switch_ui};
 use attune_ui::widgets::heat::Heat;
-use attune_ui::widgets::traced::{ASK_HINT, ask_on, number_ui};
-use attune_view::panels::answers::{WHICH, word_items};
+use attune_ui::widgets::traced::{ASK_HINT, ask_on};
+use attune_view::panels::answers::{WHICH, row_items, term_items, word_items};
 use attune_view::sheet::{Ask, Choice, Chosen, Sheet};
 use attune_view::view_model::answers::{
-    AnswerRow, AnswersModel, AnswersWriting, AttributionModel, LensLayer, LensModel, LensWords, NamedAnswer, Share,
-    WritingPlan, WritingSearch, WrittenText,
+    AnswerRow, AnswersModel, AnswersWriting, AttributionModel, LensLayer, LensModel, LensWords, TermWays, WritingPlan,
+    WritingSearch, WrittenText,
 };
 use attune_view::view_model::saved_view::{AnswersView, SavedView};
 use attune_view::view_model::sentence;
@@ -29,7 +29,7 @@ use egui::{
 };
 
 use super::panel::{Panel, PanelContext};
-use super::sheet::{SheetContext, SheetUiState, sheet_ui};
+use super::sheet::{SheetContext, SheetUiState, items_ui, sheet_ui};
 
 #[derive(Default)]
 pub struct AnswersPanel {
@@ -38,11 +38,12 @@ pub struct AnswersPanel {
     in_sight: Option<(usize, String)>,
     writing: WritingUi,
     lens: LensUiState,
-    /// The kind of terms that are listed.
-    shares: TermShares,
+    /// The way in which the logit is divided.
+    ways: TermWays,
     /// The class whose logit the terms add up to; `None` until the learner chooses one.
     class: Option<usize>,
-    words: SheetUiState,
+    /// The state of the parts that are items of the sheet.
+    sheet: SheetUiState,
 }
 
 #[derive(Default)]
@@ -71,8 +72,8 @@ impl Panel for AnswersPanel {
         let query = cx.view.selection.query;
         match self.view {
             AnswersView::Answers => {
-                let Self { in_sight, writing, .. } = self;
-                let command = answers_ui(ui, &model, in_sight, writing, cx.view.selection, cx.view.trail);
+                let Self { in_sight, writing, sheet, .. } = self;
+                let command = answers_ui(ui, &model, in_sight, writing, &mut SheetContext::new(sheet, &mut cx.view));
                 cx.requests.commands.extend(command);
             }
             AnswersView::Layers => lens_ui(ui, cx.models.snapshot()?, &mut self.lens, cx.view.selection),
@@ -82,11 +83,12 @@ impl Panel for AnswersPanel {
                 // dropped.
                 self.class = self.class.filter(|class| row.answers.iter().any(|answer| answer.class == *class));
                 let terms = cx.models.of_choice::<Result<AttributionModel, String>>(&(query, self.class))?;
-                if let Some(class) = attribution_ui(ui, terms.as_ref().as_ref(), row, &mut self.shares) {
+                let drawn = &mut SheetContext::new(&mut self.sheet, &mut cx.view);
+                if let Some(class) = attribution_ui(ui, terms.as_ref().as_ref(), row, &mut self.ways, drawn) {
                     self.class = Some(class);
                 }
             }
-            AnswersView::Words => words_ui(ui, &model, cx, &mut self.words, self.class)?,
+            AnswersView::Words => words_ui(ui, &model, cx, &mut self.sheet, self.class)?,
         }
         Some(())
     }
@@ -113,7 +115,7 @@ fn words_ui(
     let answer = ShownAnswer { at: model.is_by_token.then_some(row), answer };
     let chosen = Chosen { answer, word_measure: cx.view.selection.measure, ..Chosen::default() };
     let sheet = Sheet { title: WHICH, items: word_items(cx.models, &chosen)? };
-    let mut drawn = SheetContext { state, view: &mut cx.view, asks: Vec::new(), actions: Vec::new() };
+    let mut drawn = SheetContext::new(state, &mut cx.view);
     sheet_ui(ui, &sheet, &mut drawn);
     for ask in drawn.asks {
         match ask {
@@ -130,12 +132,10 @@ fn answers_ui(
     model: &AnswersModel,
     in_sight: &mut Option<(usize, String)>,
     writing: &mut WritingUi,
-    selection: &mut Selection,
-    trail: &mut Trail,
+    cx: &mut SheetContext,
 ) -> Option<Command> {
-    let mut command = None;
     ui.add(Label::new(RichText::new(&model.question).weak()).wrap());
-    let chosen = model.row_number(selection.query);
+    let chosen = model.row_number(cx.view.selection.query);
     if let Some(said) = model.said.get(chosen) {
         ui.add(Label::new(said).wrap());
     }
@@ -143,21 +143,21 @@ fn answers_ui(
     let row = model.rows.get(chosen).map(|row| (chosen, row.label.clone()));
     let is_new = *in_sight != row;
     *in_sight = row;
-    ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
+    let scrolled = ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
         for (index, row) in model.rows.iter().enumerate() {
-            let response = row_ui(ui, model, row, index, index == chosen, selection, trail);
+            let response = row_ui(ui, model, row, index, index == chosen, cx.view);
             if is_new && index == chosen {
                 response.scroll_to_me(None);
             }
         }
         if let Some(row) = model.rows.get(chosen) {
             ui.add_space(size::GAP);
-            list_ui(ui, model, row, trail);
+            items_ui(ui, &row_items(row), cx);
         }
         ui.add_space(size::GAP_WIDE);
-        command = writing_ui(ui, &model.writing, writing);
+        writing_ui(ui, &model.writing, writing)
     });
-    command
+    scrolled.inner
 }
 
 /// Draws the answers of one row side by side, with widths in proportion to their probabilities.
@@ -167,18 +167,17 @@ fn row_ui(
     row: &AnswerRow,
     index: usize,
     is_chosen: bool,
-    selection: &mut Selection,
-    trail: &mut Trail,
+    view: &mut PanelView,
 ) -> Response {
     const NAME: f32 = 86.0;
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), size::TABLE_ROW), Sense::click());
     let best = row.answers.first();
     let said = best.map_or_else(String::new, |best| format!(", first {} {:.3}", best.name, best.probability));
     let name = format!("Answers for {}{said}", row.label);
     response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_chosen, &name));
     if response.clicked() && model.is_by_token {
-        selection.choose_query(Some(index));
+        view.selection.choose_query(Some(index));
     }
     let lit = is_chosen && model.is_by_token;
     if lit || response.hovered() {
@@ -189,11 +188,10 @@ fn row_ui(
     let text = ui.painter_at(left);
     let at = left.left_center() + vec2(size::GAP_TIGHT, 0.0);
     text.text(at, Align2::LEFT_CENTER, &row.label, theme::plain(size::BODY), palette.ink);
-    let bars = bars.shrink2(vec2(0.0, size::HAIRLINE * 2.0));
-    ui.painter().rect_filled(bars, CornerRadius::ZERO, palette.raised);
-    let under = parts_ui(ui, row, bars, response.hover_pos());
+    let parts = row.answers.iter().map(|answer| (&answer.name, answer.probability, palette.word_of(answer.group)));
+    let under = parts_ui(ui, parts, bars, response.hover_pos()).map(|index| &row.answers[index]);
     if let Some(answer) = under {
-        ask_on(&response, answer.entry, trail);
+        ask_on(&response, answer.entry, view.trail);
     }
     let more = if model.is_by_token { " Click to choose the word." } else { "" };
     response.on_hover_ui_at_pointer(|ui| {
@@ -205,17 +203,23 @@ fn row_ui(
     })
 }
 
-/// Draws the answers side by side, with widths in proportion to their probabilities. Returns the one under the pointer.
-fn parts_ui<'a>(ui: &mut Ui, row: &'a AnswerRow, bars: Rect, pointer: Option<Pos2>) -> Option<&'a NamedAnswer> {
-    let palette = Palette::of(ui.visuals().dark_mode);
-    let mut from = bars.left();
-    let mut under = None;
-    for answer in &row.answers {
-        let to = from + bars.width() * answer.probability.clamp(0.0, 1.0);
+/// Draws answers with their probabilities and colours side by side, with widths in proportion to the probabilities.
+/// Returns the index of the answer under the pointer.
+fn parts_ui<'a>(
+    ui: &Ui,
+    parts: impl Iterator<Item = (&'a String, f32, Color32)>,
+    bars: Rect,
+    pointer: Option<Pos2>,
+) -> Option<usize> {
+    let bars = bars.shrink2(vec2(0.0, size::HAIRLINE * 2.0));
+    ui.painter().rect_filled(bars, CornerRadius::ZERO, Palette::on(ui).raised);
+    let (mut from, mut under) = (bars.left(), None);
+    for (index, (name, probability, hue)) in parts.enumerate() {
+        let to = from + bars.width() * probability.clamp(0.0, 1.0);
         let part = Rect::from_x_y_ranges(from..=to, bars.y_range());
-        part_ui(ui, part, &answer.name, palette.word_of(answer.group));
+        part_ui(ui, part, name, hue);
         if pointer.is_some_and(|pointer| part.contains(pointer)) {
-            under = Some(answer);
+            under = Some(index);
         }
         from = to;
     }
@@ -224,7 +228,7 @@ fn parts_ui<'a>(ui: &mut Ui, row: &'a AnswerRow, bars: Rect, pointer: Option<Pos
 
 /// Draws one answer, with its name if there is room.
 fn part_ui(ui: &Ui, part: Rect, name: &str, hue: Color32) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let inner = part.with_max_x((part.right() - size::HAIRLINE).max(part.left()));
     let fill = palette.raised.lerp_to_gamma(hue, size::BAR_FAINT);
     ui.painter().rect_filled(inner, CornerRadius::ZERO, fill);
@@ -236,44 +240,13 @@ fn part_ui(ui: &Ui, part: Rect, name: &str, hue: Color32) {
     }
 }
 
-/// Draws the likeliest answers of one row, each with its number.
-fn list_ui(ui: &mut Ui, model: &AnswersModel, row: &AnswerRow, trail: &mut Trail) {
-    let title = if model.is_by_token { format!("At {}", row.label) } else { "All answers".to_owned() };
-    ui.label(RichText::new(title).font(theme::strong(size::BODY)));
-    for answer in &row.answers {
-        ui.horizontal(|ui| {
-            number_ui(ui, format!("{:.4}", answer.probability), answer.entry, trail);
-            ui.label(&answer.name);
-        });
-    }
-    if let Some(why) = row.never_said() {
-        for name in &row.never {
-            ui.label(RichText::new(name).strikethrough().weak()).on_hover_text(&why);
-        }
-    }
-    if row.answers.len() == AnswersModel::NAMED && row.rest() > 0.0 {
-        ui.horizontal(|ui| {
-            ui.monospace(format!("{:.4}", row.rest()));
-            ui.weak("all others together");
-        });
-    }
-}
-
-/// The kind of terms that are listed: of layers, of heads, or of heads and the words that they look at.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum TermShares {
-    #[default]
-    Layers,
-    Heads,
-    Looks,
-}
-
 /// Draws the direct logit attribution of an answer. Returns the class of another answer if the learner chose one.
 fn attribution_ui(
     ui: &mut Ui,
     model: Result<&AttributionModel, &String>,
     row: &AnswerRow,
-    shares: &mut TermShares,
+    ways: &mut TermWays,
+    cx: &mut SheetContext,
 ) -> Option<usize> {
     let model = match model {
         Ok(model) => model,
@@ -282,46 +255,30 @@ fn attribution_ui(
             return None;
         }
     };
-    let mut chosen = None;
-    ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
+    let scrolled = ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
         ui.add(Label::new(&model.title).wrap());
-        chosen = attributed_ui(ui, model, row);
-        if let Some(look) = model.looks.first() {
-            ui.add(
-                Label::new(
-                    RichText::new(format!("The largest attention weight: {}.", look.said(&model.answer))).strong(),
-                )
-                .wrap(),
-            );
-        }
-        ui.add_space(size::GAP_TIGHT);
-        shares_choice_ui(ui, shares);
-        let listed = match shares {
-            TermShares::Layers => &model.layers,
-            TermShares::Heads => &model.heads,
-            TermShares::Looks => &model.looks,
-        };
-        shares_ui(ui, model, listed);
+        let chosen = attributed_ui(ui, model, row);
+        switch_ui(
+            ui,
+            ways,
+            &[
+                (
+                    TermWays::Layers,
+                    "by layer",
+                    "What each layer adds directly; effects that pass through later layers are credited to those layers",
+                ),
+                (TermWays::Heads, "by head", "What each head of each layer adds directly, largest terms first"),
+                (
+                    TermWays::Looks,
+                    "by head and word",
+                    "What each head adds directly for each word that it looks at, largest terms first",
+                ),
+            ],
+        );
+        items_ui(ui, &term_items(model, *ways), cx);
+        chosen
     });
-    chosen
-}
-
-/// Draws the choice of the parts that the logit is divided into.
-fn shares_choice_ui(ui: &mut Ui, shares: &mut TermShares) {
-    let ways = [
-        (
-            TermShares::Layers,
-            "by layer",
-            "What each layer adds directly; effects that pass through later layers are credited to those layers",
-        ),
-        (TermShares::Heads, "by head", "What each head of each layer adds directly, largest terms first"),
-        (
-            TermShares::Looks,
-            "by head and word",
-            "What each head adds directly for each word that it looks at, largest terms first",
-        ),
-    ];
-    switch_ui(ui, shares, &ways);
+    scrolled.inner
 }
 
 /// Draws the answers of the row to choose from; the one that is explained is marked. Returns the class of the answer
@@ -339,53 +296,6 @@ fn attributed_ui(ui: &mut Ui, model: &AttributionModel, row: &AnswerRow) -> Opti
         }
     });
     chosen
-}
-
-/// Draws the terms, each with a bar to the right where it raises the logit of the answer and to the left where it
-/// lowers it.
-fn shares_ui(ui: &mut Ui, model: &AttributionModel, listed: &[Share]) {
-    /// The most terms that have a line of their own; the others are added up in one line.
-    const LISTED_MAX: usize = 24;
-    let longest =
-        listed.iter().map(|share| share.value.abs()).filter(|x| x.is_finite()).fold(f32::MIN_POSITIVE, f32::max);
-    let (named, others) = listed.split_at(listed.len().min(LISTED_MAX));
-    ui.spacing_mut().item_spacing.y = size::HAIRLINE;
-    named.iter().for_each(|share| share_ui(ui, share, longest, &model.answer));
-    if !others.is_empty() {
-        let value = others.iter().map(|share| share.value).sum();
-        let label = format!("{} more together", others.len());
-        share_ui(ui, &Share { label, value }, longest, &model.answer);
-    }
-    // The layers' terms add up to the whole logit; those of heads and looks only to a part of it.
-    let sum: f32 = listed.iter().map(|share| share.value).sum();
-    let total = if std::ptr::eq(listed, &model.layers[..]) {
-        format!("Together they give the logit, {:.3}.", model.logit)
-    } else {
-        format!("Together they give {sum:+.3} of the logit, {:.3}.", model.logit)
-    };
-    ui.add_space(size::GAP_TIGHT);
-    ui.weak(total);
-}
-
-fn share_ui(ui: &mut Ui, share: &Share, longest: f32, answer: &str) {
-    const NAME: f32 = 196.0;
-    const NUMBER: f32 = 52.0;
-    let palette = Palette::of(ui.visuals().dark_mode);
-    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), size::TABLE_ROW), Sense::hover());
-    let said = share.said(answer);
-    response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, &said));
-    let (name, rest) = rect.split_left_right_at_x(rect.left() + NAME.min(rect.width() / 2.0));
-    let (number, bars) = rest.split_left_right_at_x(rest.left() + NUMBER);
-    text_ui(ui, name, Align2::LEFT_CENTER, &share.label, palette.ink);
-    text_ui(ui, number, Align2::RIGHT_CENTER, &format!("{:+.2}", share.value).replace('-', "−"), palette.ink);
-    let bars = bars.shrink2(vec2(size::GAP_TIGHT, size::BAR / 2.0 + size::HAIRLINE));
-    let middle = bars.center().x;
-    let to = middle + bars.width() / 2.0 * (share.value / longest).clamp(-1.0, 1.0);
-    let hue = if share.value < 0.0 { palette.negative } else { palette.positive };
-    let bar = Rect::from_x_y_ranges(middle.min(to)..=middle.max(to), bars.y_range());
-    ui.painter().rect_filled(bar, CornerRadius::ZERO, hue);
-    ui.painter().vline(middle, rect.y_range(), egui::Stroke::new(size::HAIRLINE, palette.axis));
-    response.on_hover_text(said);
 }
 
 /// The logit lens of the sentence that was shown last, and the cell that has the keyboard focus.
@@ -485,7 +395,6 @@ fn table_ui(
     selection: &mut Selection,
 ) {
     const GUTTER: f32 = 22.0;
-    let palette = Palette::of(ui.visuals().dark_mode);
     let (rows, row) = (words.layers + 1, size::TABLE_ROW);
     ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = 0.0;
@@ -493,7 +402,7 @@ fn table_ui(
         let (gutter, _) = ui.allocate_exact_size(vec2(GUTTER, row * (rows + 1) as f32), Sense::hover());
         for layer in 0..rows {
             let place = Rect::from_min_size(gutter.min + vec2(0.0, row * (layer + 1) as f32), vec2(GUTTER, row));
-            text_ui(ui, place, Align2::RIGHT_CENTER, &layer.to_string(), palette.ink_soft);
+            text_ui(ui, place, Align2::RIGHT_CENTER, &layer.to_string(), Palette::on(ui).ink_soft);
         }
         ScrollArea::horizontal().id_salt("lens").auto_shrink([false, true]).show(ui, |ui| {
             cells_ui(ui, words, columns, chosen, cursor, selection);
@@ -511,7 +420,6 @@ fn cells_ui(
     selection: &mut Selection,
 ) {
     const CELL: f32 = 66.0;
-    let palette = Palette::of(ui.visuals().dark_mode);
     let (rows, cols, row) = (words.layers + 1, words.labels.len(), size::TABLE_ROW);
     let whole = vec2(CELL * cols as f32, row * (rows + 1) as f32);
     let (rect, response) = ui.allocate_exact_size(whole, Sense::click());
@@ -526,7 +434,7 @@ fn cells_ui(
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Image, true, &name));
     paint_lens(ui, &heat, words, columns, chosen);
     if response.has_focus() {
-        let stroke = egui::Stroke::new(size::OUTLINE, palette.ink);
+        let stroke = egui::Stroke::new(size::OUTLINE, Palette::on(ui).ink);
         let cell = heat.cell_rect(cursor.0, cursor.1);
         ui.painter().rect_stroke(cell, 0.0, stroke, egui::StrokeKind::Inside);
     }
@@ -572,7 +480,7 @@ fn lead_lens(
 
 /// Paints the words, their answers after each layer, and the outline of the chosen word.
 fn paint_lens(ui: &Ui, heat: &Heat, words: &LensWords, columns: &Columns, chosen: usize) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     for (word, label) in words.labels.iter().enumerate() {
         let head = heat.cell_rect(0, word).translate(vec2(0.0, -heat.cell.y));
         let ink = if word == chosen { palette.ink } else { palette.ink_soft };
@@ -608,7 +516,7 @@ fn layer_answers_ui(ui: &mut Ui, layer: &LensLayer) {
 fn layer_ui(ui: &mut Ui, layer: &LensLayer) {
     const NAME: f32 = 112.0;
     const WORD: f32 = 84.0;
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), size::TABLE_ROW), Sense::hover());
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, &layer.said));
     let (name, rest) = rect.split_left_right_at_x(rect.left() + NAME.min(rect.width() / 2.0));
@@ -620,14 +528,8 @@ fn layer_ui(ui: &mut Ui, layer: &LensLayer) {
     if let Some((first, _)) = layer.answers.first() {
         text_ui(ui, word, Align2::LEFT_CENTER, first, palette.ink);
     }
-    let bars = bars.shrink2(vec2(0.0, size::HAIRLINE * 2.0));
-    ui.painter().rect_filled(bars, CornerRadius::ZERO, palette.raised);
-    let mut from = bars.left();
-    for (answer, probability) in &layer.answers {
-        let to = from + bars.width() * probability.clamp(0.0, 1.0);
-        part_ui(ui, Rect::from_x_y_ranges(from..=to, bars.y_range()), answer, palette.word);
-        from = to;
-    }
+    let parts = layer.answers.iter().map(|(answer, probability)| (answer, *probability, palette.word));
+    parts_ui(ui, parts, bars, None);
     response.on_hover_ui_at_pointer(|ui| layer_answers_ui(ui, layer));
 }
 
@@ -722,7 +624,7 @@ fn limits_ui(ui: &mut Ui, plan: &mut WritingPlan) {
 }
 
 fn written_ui(ui: &mut Ui, written: &WrittenText) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let mut text = LayoutJob::default();
     text.append(&written.before, 0.0, TextFormat::simple(theme::plain(size::BODY), palette.ink_soft));
     let format = TextFormat::simple(theme::strong(size::BODY), palette.accent);
@@ -743,7 +645,7 @@ fn written_ui(ui: &mut Ui, written: &WrittenText) {
 fn rows_ui(ui: &mut Ui, written: &WrittenText) {
     /// The least side of a cell that has room for an outline, in points.
     const OUTLINE_FROM: f32 = 5.0;
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     ui.add(Label::new(&written.rows_label).wrap());
     let most = written.rows.iter().map(|rows| rows.kept + rows.computed).max().unwrap_or(1);
     let (first, cell) = columns(most, ui.available_width());

@@ -7,16 +7,16 @@ use attune_core::kernel::command::{Command, SentenceCommand};
 use attune_core::kernel::snapshot::PairedWord;
 use attune_engine::quantity::{Quantity, StagePoint};
 use attune_engine::vectors::answers::Measure;
-use attune_ui::actions::{Action, ActionTable, WindowAction};
+use attune_ui::actions::{ActionTable, WindowAction};
 use attune_ui::theme::{self, Palette, size};
 use attune_ui::ui_state::{Hover, PanelView, Selection};
-use attune_ui::widgets::controls::{choose_query_ui, led_by_arrows, switch_ui};
-use attune_ui::widgets::heat::Heat;
+use attune_ui::widgets::controls::{action_ui, button_ui, choose_query_ui, switch_ui};
 use attune_ui::widgets::plot::sketch_ui;
 use attune_ui::widgets::sentence_field::{SentenceChange, SentenceField, SentenceFieldState, sentence_field_ui};
 use attune_ui::widgets::traced::ask_on;
+use attune_view::panels::meaning::layer_items;
 use attune_view::view_model::capitalised;
-use attune_view::view_model::compare::{CompareModel, NearOutput, PairModel};
+use attune_view::view_model::compare::{CompareModel, PairModel};
 use attune_view::view_model::meaning::{
     LayerNeighbours, NearExpression, NearWord, NeighboursModel, SensesModel, list_with, written_at,
 };
@@ -25,13 +25,15 @@ use attune_view::view_model::saved_view::{MeaningView, SavedView};
 use attune_view::view_model::sentences::SentencesModel;
 use attune_view::view_model::spaces::TwoSpaces;
 use attune_view::view_model::two_models::{SideOfBoth, TwoModels, WordInModel, WordOfBoth};
-use egui::{
-    Align, Align2, Button, CornerRadius, Grid, Label, Layout, Painter, Rect, RichText, ScrollArea, Sense, TextEdit, Ui,
-    WidgetInfo, WidgetType, vec2,
-};
+use egui::{CornerRadius, Grid, Label, Rect, RichText, ScrollArea, Sense, TextEdit, Ui, WidgetInfo, WidgetType, vec2};
 
 use super::panel::{Panel, PanelContext, PanelId, PanelName};
 use super::senses::{SensesUiState, senses_ui};
+use super::sheet::{SheetContext, SheetUiState, bar_at_foot, items_ui, name_and_number_ui};
+
+/// The text above the buttons that begin a comparison with another model.
+const ONE_MODEL: &str = "Another model reads the same sentence, and the answers, attention and layers of both models \
+    are shown side by side. A file of vectors is compared with another file, whose vectors are rotated to match.";
 
 #[derive(Default)]
 pub struct MeaningPanel {
@@ -41,7 +43,8 @@ pub struct MeaningPanel {
     question: Question,
     field: SentenceFieldState,
     senses: SensesUiState,
-    models: TwoModelsUiState,
+    /// The state of the maps of layers.
+    models: SheetUiState,
     /// Whether there was a second sentence in the last frame; a new one brings its view to the front.
     is_comparing: bool,
     /// Whether there was a list of senses in the last frame; a new one brings its view to the front.
@@ -107,19 +110,24 @@ impl Panel for MeaningPanel {
             }
             MeaningView::Sentences => {
                 let model = cx.models.get::<CompareModel>();
-                let commands = compare_ui(ui, model.as_deref(), &sentences, &mut self.field, &mut cx.view);
-                cx.requests.commands.extend(commands);
+                let commands = &mut cx.requests.commands;
+                compare_ui(ui, model.as_deref(), &sentences, &mut self.field, &mut cx.view, commands);
             }
             MeaningView::Models => {
-                let end = if has_models { offer_ui(ui, WindowAction::EndBeside) } else { None };
-                cx.requests.actions.extend(end.map(Action::from));
+                let offered: &[WindowAction] = if has_models {
+                    &[WindowAction::EndBeside]
+                } else {
+                    ui.add(Label::new(RichText::new(ONE_MODEL).weak()).wrap());
+                    &[WindowAction::BesideOwn, WindowAction::Beside]
+                };
+                cx.requests.actions.extend(offered.iter().filter_map(|action| action_ui(ui, *action)));
                 match (spaces, beside) {
                     (Some(spaces), _) => two_spaces_ui(ui, &spaces, cx.view.selection, cx.view.hover),
                     (None, Some(beside)) => {
                         let models = cx.models.of_choice::<TwoModels>(&beside)?;
-                        two_models_ui(ui, &models, &mut self.models, cx.view.selection);
+                        two_models_ui(ui, &models, &mut SheetContext::new(&mut self.models, &mut cx.view));
                     }
-                    (None, None) => cx.requests.actions.extend(one_model_ui(ui).map(Action::from)),
+                    (None, None) => {}
                 }
             }
             MeaningView::Senses => {
@@ -285,7 +293,6 @@ fn row_ui(
     near: &[NearWord],
     view: &mut PanelView,
 ) {
-    let palette = Palette::of(ui.visuals().dark_mode);
     let value = word.value(measure);
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), size::TABLE_ROW), Sense::click());
     let said = format!("{list}: {} {value:.4}", word.word);
@@ -305,7 +312,7 @@ fn row_ui(
         ask_on(&response, entry, view.trail);
     }
     if view.hover.word() == Some(word.word.as_str()) {
-        ui.painter().rect_filled(rect, CornerRadius::same(size::RADIUS_SMALL), palette.lifted);
+        ui.painter().rect_filled(rect, CornerRadius::same(size::RADIUS_SMALL), Palette::on(ui).lifted);
     }
     near_word_ui(ui, rect, word, near, measure);
     let other = if word.is_new { "This word is not in the other list. " } else { "" };
@@ -318,22 +325,13 @@ fn row_ui(
 
 /// Draws the word with its value, over a bar.
 fn near_word_ui(ui: &mut Ui, rect: Rect, word: &NearWord, near: &[NearWord], measure: Measure) {
-    const BAR: f32 = 3.0;
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let value = word.value(measure);
     let most = near.iter().map(|word| word.value(measure).abs()).fold(f32::MIN_POSITIVE, f32::max);
-    let bar = Rect::from_min_size(
-        rect.left_bottom() - vec2(0.0, BAR),
-        vec2(rect.width() * (value.abs() / most).clamp(0.0, 1.0), BAR),
-    );
-    ui.painter().rect_filled(bar, CornerRadius::ZERO, palette.word_of(word.group).gamma_multiply(size::BAR_FAINT));
-    let inner = egui::UiBuilder::new().max_rect(rect).layout(Layout::right_to_left(Align::Center));
-    ui.scope_builder(inner, |ui| {
-        ui.label(RichText::new(format!("{value:.3}")).font(theme::mono(size::SMALL)).color(palette.ink_soft));
-        ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-            let font = if word.is_new { theme::strong(size::BODY) } else { theme::plain(size::BODY) };
-            ui.add(Label::new(RichText::new(&word.word).font(font).color(palette.ink)).truncate());
-        });
+    bar_at_foot(ui, rect, value.abs() / most, palette.word_of(word.group).gamma_multiply(size::BAR_FAINT));
+    name_and_number_ui(ui, rect, &format!("{value:.3}"), |ui| {
+        let font = if word.is_new { theme::strong(size::BODY) } else { theme::plain(size::BODY) };
+        ui.add(Label::new(RichText::new(&word.word).font(font).color(palette.ink)).truncate());
     });
 }
 
@@ -352,20 +350,18 @@ pub fn compare_ui(
     sentences: &SentencesModel,
     state: &mut SentenceFieldState,
     view: &mut PanelView,
-) -> Vec<Command> {
-    let mut commands = Vec::new();
+    commands: &mut Vec<Command>,
+) {
     let (Some(model), Some(second)) = (model, &sentences.second) else {
         ui.label(
             "Two sentences are shown on one stage, on the same axes. A word that is in both starts at one point and \
              moves in two ways.",
         );
         let hint = WindowAction::Compare.row().hint_with("Puts a second sentence beside the one on the stage");
-        if ui.button("Compare with a second sentence").on_hover_text(hint).clicked() {
-            commands.push(toggle(sentences));
-        }
-        return commands;
+        commands.extend(button_ui(ui, "Compare with a second sentence", hint, toggle(sentences)));
+        return;
     };
-    commands.extend(second_ui(ui, second, sentences, state));
+    second_ui(ui, second, sentences, state, commands);
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
         if let Some(none) = &model.none {
             ui.label(none);
@@ -376,16 +372,20 @@ pub fn compare_ui(
         ui.label(&pair.said);
         numbers_ui(ui, pair);
         ui.add_space(size::GAP_TIGHT);
-        near_ui(ui, pair, view.hover);
+        near_ui(ui, pair, view);
     });
-    commands
 }
 
 /// Draws the field of the second sentence, and the button that ends the comparison.
-fn second_ui(ui: &mut Ui, second: &str, sentences: &SentencesModel, state: &mut SentenceFieldState) -> Vec<Command> {
+fn second_ui(
+    ui: &mut Ui,
+    second: &str,
+    sentences: &SentencesModel,
+    state: &mut SentenceFieldState,
+    commands: &mut Vec<Command>,
+) {
     const END: f32 = 62.0;
     const MENU: f32 = 36.0;
-    let mut commands = Vec::new();
     ui.horizontal(|ui| {
         let selected = sentences.sentences.iter().position(|sentence| sentence == second);
         let field = SentenceField {
@@ -401,12 +401,9 @@ fn second_ui(ui: &mut Ui, second: &str, sentences: &SentencesModel, state: &mut 
                 SentenceChange::Chosen(index) => sentences.sentences[index].clone(),
             }))));
         }
-        let end = Button::new("✕  End");
-        if ui.add(end).on_hover_text(WindowAction::Compare.row().hint_with("Shows one sentence again")).clicked() {
-            commands.push(Command::Sentence(SentenceCommand::SetSecond(None)));
-        }
+        let hint = WindowAction::Compare.row().hint_with("Shows one sentence again");
+        commands.extend(button_ui(ui, "✕  End", hint, toggle(sentences)));
     });
-    commands
 }
 
 /// Draws the words that both sentences have; a click chooses one.
@@ -428,7 +425,7 @@ fn pairs_ui(ui: &mut Ui, model: &CompareModel, chosen: &PairModel, selection: &m
 
 /// Draws the cosine and the distance of a pair, before and after attention.
 fn numbers_ui(ui: &mut Ui, pair: &PairModel) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let number =
         |x: f32, ink| RichText::new(format!("{x:.3}").replace('-', "−")).font(theme::mono(size::MONO)).color(ink);
     let PairedWord { before, after, .. } = pair.paired;
@@ -450,49 +447,14 @@ fn numbers_ui(ui: &mut Ui, pair: &PairModel) {
 }
 
 /// Draws the words near each of the two words, side by side.
-fn near_ui(ui: &mut Ui, pair: &PairModel, hover: &mut Hover) {
-    ui.spacing_mut().item_spacing.y = 0.0;
+fn near_ui(ui: &mut Ui, pair: &PairModel, view: &mut PanelView) {
     ui.columns(2, |columns| {
         for ((ui, label), near) in columns.iter_mut().zip(&pair.labels).zip(&pair.near) {
-            ui.label(RichText::new(format!("Near {label}")).font(theme::strong(size::BODY)));
-            near.iter().for_each(|near| near_row_ui(ui, label, near, hover));
+            let title = format!("Near {label}");
+            ui.label(RichText::new(&title).font(theme::strong(size::BODY)));
+            near.iter().for_each(|word| row_ui(ui, &title, None, Measure::Cosine, word, near, view));
         }
     });
-}
-
-fn near_row_ui(ui: &mut Ui, label: &str, near: &NearOutput, hover: &mut Hover) {
-    let palette = Palette::of(ui.visuals().dark_mode);
-    let word = RichText::new(&near.word).color(near.group.map_or(palette.ink, |group| palette.group(group)));
-    let row = ui.horizontal(|ui| {
-        ui.label(RichText::new(format!("{:.2}", near.cosine)).font(theme::mono(size::SMALL)).color(palette.ink_soft));
-        ui.add(Label::new(word).truncate());
-    });
-    let hint =
-        format!("Cosine {:.4} with the contextual vector of {label}; the stage shows where this word is", near.cosine);
-    if row.response.on_hover_text(hint).hovered() {
-        hover.point_at(&near.word);
-    }
-}
-
-/// The cells to which the arrow keys have moved, in the map of each side: of the sentence, and of the targets.
-#[derive(Default)]
-pub struct TwoModelsUiState {
-    cursors: [(usize, usize); 2],
-}
-
-/// Offers models to compare with, while there is none beside this one.
-fn one_model_ui(ui: &mut Ui) -> Option<WindowAction> {
-    let words = "Another model reads the same sentence, and the answers, attention and layers of both models are \
-        shown side by side. A file of vectors is compared with another file, whose vectors are rotated to match.";
-    ui.add(Label::new(RichText::new(words).weak()).wrap());
-    let own = offer_ui(ui, WindowAction::BesideOwn);
-    offer_ui(ui, WindowAction::Beside).or(own)
-}
-
-/// Draws a button for an action, which is returned when it is clicked.
-fn offer_ui(ui: &mut Ui, action: WindowAction) -> Option<WindowAction> {
-    let row = action.row();
-    ui.add(Button::new(row.text).wrap()).on_hover_text(row.hint()).clicked().then_some(action)
 }
 
 /// Draws the words that moved most and least between two files of vectors. A row marks its point on the stage.
@@ -529,14 +491,13 @@ fn two_spaces_ui(ui: &mut Ui, spaces: &TwoSpaces, selection: &mut Selection, hov
     });
 }
 
-fn two_models_ui(ui: &mut Ui, model: &TwoModels, state: &mut TwoModelsUiState, selection: &Selection) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+fn two_models_ui(ui: &mut Ui, model: &TwoModels, cx: &mut SheetContext) {
     let [here, beside] = &model.names;
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
         ui.set_max_width(ui.available_width());
         ui.add(Label::new(format!("{here}, and beside it {beside}")).wrap());
         if let Some(why) = &model.refusal {
-            ui.add(Label::new(RichText::new(why).color(palette.warn)).wrap());
+            ui.add(Label::new(RichText::new(why).color(Palette::on(ui).warn)).wrap());
         }
         for note in &model.notes {
             ui.add(Label::new(RichText::new(note).weak()).wrap());
@@ -545,21 +506,19 @@ fn two_models_ui(ui: &mut Ui, model: &TwoModels, state: &mut TwoModelsUiState, s
             ui.add_space(size::GAP_TIGHT);
             targets_ui(ui, targets, &model.names);
         }
-        for (number, (side, cursor)) in model.sides.iter().zip(&mut state.cursors).enumerate() {
+        for (number, side) in model.sides.iter().enumerate() {
             if let Some(title) = side.title {
                 ui.add_space(size::GAP);
                 ui.label(RichText::new(title).font(theme::strong(size::READING)));
             }
-            if let Some(word) = model.chosen(number, selection.query) {
+            if let Some(word) = model.chosen(number, cx.view.selection.query) {
                 ui.add_space(size::GAP_TIGHT);
                 word_ui(ui, word, &model.names);
             }
             ui.add_space(size::GAP);
             pictures_ui(ui, side, &model.names);
-            if !side.similarity.is_empty() {
-                ui.add_space(size::GAP);
-                ui.push_id(number, |ui| similarity_ui(ui, side, &model.names, cursor));
-            }
+            ui.add_space(size::GAP);
+            ui.push_id(number, |ui| items_ui(ui, &layer_items(side, &model.names), cx));
         }
     });
 }
@@ -603,7 +562,6 @@ fn word_ui(ui: &mut Ui, word: &WordOfBoth, names: &[String; 2]) {
 fn pictures_ui(ui: &mut Ui, side: &SideOfBoth, names: &[String; 2]) {
     /// Height, as a share of the width.
     const HEIGHT: f32 = 0.8;
-    let palette = Palette::of(ui.visuals().dark_mode);
     ui.label(RichText::new("Before and after the layers").font(theme::strong(size::BODY)))
         .on_hover_text(TwoModels::WAYS);
     ui.columns(2, |columns| {
@@ -611,7 +569,7 @@ fn pictures_ui(ui: &mut Ui, side: &SideOfBoth, names: &[String; 2]) {
             ui.add(Label::new(RichText::new(name).weak()).truncate());
             let width = ui.available_width();
             let (rect, response) = ui.allocate_exact_size(vec2(width, width * HEIGHT), Sense::hover());
-            ui.painter().rect_filled(rect, size::RADIUS, palette.ground);
+            ui.painter().rect_filled(rect, size::RADIUS, Palette::on(ui).ground);
             sketch_ui(ui, picture, rect, 1.0);
             let ways: Vec<&str> = picture.moves.iter().map(|way| way.label.as_str()).collect();
             let said = format!("The paths of {} in {name}", ways.join(", "));
@@ -619,65 +577,4 @@ fn pictures_ui(ui: &mut Ui, side: &SideOfBoth, names: &[String; 2]) {
             response.on_hover_text(TwoModels::WAYS);
         }
     });
-}
-
-/// Draws a map of all pairs of layers: the more similar, the stronger the colour.
-fn similarity_ui(ui: &mut Ui, side: &SideOfBoth, names: &[String; 2], cursor: &mut (usize, usize)) {
-    const SIDE: (f32, f32) = (12.0, 26.0);
-    const GUTTER: f32 = 22.0;
-    let palette = Palette::of(ui.visuals().dark_mode);
-    ui.label(RichText::new("Layers").font(theme::strong(size::BODY))).on_hover_text(TwoModels::SIMILARITY);
-    let (rows, cols) = (side.similarity.len(), side.similarity[0].len());
-    let wide = ((ui.available_width() - GUTTER) / cols as f32).floor().clamp(SIDE.0, SIDE.1);
-    let whole = vec2(GUTTER + cols as f32 * wide, GUTTER + rows as f32 * wide);
-    let (rect, response) = ui.allocate_exact_size(whole, Sense::click());
-    let heat = Heat { origin: rect.min + vec2(GUTTER, GUTTER), cell: vec2(wide, wide), rows, cols };
-    if response.clicked() {
-        response.request_focus();
-        *cursor = response.interact_pointer_pos().and_then(|at| heat.at(at)).unwrap_or(*cursor);
-    }
-    *cursor = (cursor.0.min(rows - 1), cursor.1.min(cols - 1));
-    if response.has_focus() {
-        *cursor = led_by_arrows(ui, &response, *cursor, rows, cols);
-    }
-    let said = |(row, col): (usize, usize)| {
-        let alike =
-            side.similarity[row][col].map_or_else(|| "nothing to compare".to_owned(), |alike| format!("{alike:.2}"));
-        format!("Layer {row} of this model, layer {col} of the other: {alike}")
-    };
-    let name = format!("How similar the layers are. {}", said(*cursor));
-    response.widget_info(|| WidgetInfo::labeled(WidgetType::Image, true, &name));
-    paint_similarity(ui.painter(), &heat, side, palette);
-    if response.has_focus() {
-        let stroke = egui::Stroke::new(size::OUTLINE, palette.ink);
-        ui.painter().rect_stroke(heat.cell_rect(cursor.0, cursor.1), 0.0, stroke, egui::StrokeKind::Inside);
-    }
-    let under = response.hover_pos().and_then(|at| heat.at(at));
-    let [here, other] = names;
-    let response = response.on_hover_text_at_pointer(match under {
-        Some(cell) => said(cell),
-        None => format!("Rows: layers of {here}. Columns: layers of {other}. Layer 0 stands for the embeddings"),
-    });
-    ui.weak(if response.has_focus() { said(*cursor) } else { side.said.clone().unwrap_or_default() });
-    ui.add(Label::new(RichText::new(TwoModels::SIMILARITY).weak()).wrap());
-}
-
-/// Paints the shades and the numbers of the layers.
-fn paint_similarity(painter: &Painter, heat: &Heat, side: &SideOfBoth, palette: &Palette) {
-    for (row, line) in side.similarity.iter().enumerate() {
-        for (col, alike) in line.iter().enumerate() {
-            let share = alike.unwrap_or(0.0).clamp(0.0, 1.0) as f32;
-            let fill = palette.raised.lerp_to_gamma(palette.accent, share);
-            heat.paint_cell(painter, row, col, fill);
-        }
-    }
-    let small = theme::plain(size::LABEL_AXIS);
-    for row in 0..heat.rows {
-        let at = heat.cell_rect(row, 0).left_center() - vec2(size::GAP_TIGHT, 0.0);
-        painter.text(at, Align2::RIGHT_CENTER, row.to_string(), small.clone(), palette.ink_soft);
-    }
-    for col in 0..heat.cols {
-        let at = heat.cell_rect(0, col).center_top() - vec2(0.0, size::GAP_TIGHT);
-        painter.text(at, Align2::CENTER_BOTTOM, col.to_string(), small.clone(), palette.ink_soft);
-    }
 }

@@ -38,7 +38,7 @@ pub fn patches_ui(ui: &mut Ui, models: &Models, chosen: &Chosen, query: Option<u
 }
 
 fn map_ui(ui: &mut Ui, head: &HeadMap, map: &PatchMap, picture: Option<&TextureHandle>) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     ui.vertical(|ui| {
         ui.set_max_width(SIDE);
         ui.add(Label::new(RichText::new(&head.title).weak()).truncate());

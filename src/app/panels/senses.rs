@@ -7,7 +7,7 @@ use attune_ui::actions::focus::keep_letters;
 use attune_ui::actions::{Action, ActionTable, FilePurpose, WindowAction, keys};
 use attune_ui::theme::{self, Palette, size};
 use attune_ui::ui_state::Walk;
-use attune_ui::widgets::controls::switch_ui;
+use attune_ui::widgets::controls::{button_ui, named, switch_ui};
 use attune_ui::widgets::plot::{cursor, curve_plot, name_axes, tick_text};
 use attune_view::view_model::meaning::{SenseCurve, SensesModel, after};
 use attune_view::view_model::number;
@@ -51,10 +51,9 @@ pub fn senses_ui(
     walk: &mut Walk,
     requests: &mut Requests,
 ) {
-    let palette = Palette::of(ui.visuals().dark_mode);
     head_ui(ui, model, state, requests);
     if let Some(fault) = &model.word_fault {
-        ui.add(Label::new(RichText::new(fault).color(palette.warn)).wrap());
+        ui.add(Label::new(RichText::new(fault).color(Palette::on(ui).warn)).wrap());
     }
     let mut asked = Vec::new();
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
@@ -117,8 +116,8 @@ fn head_ui(ui: &mut Ui, model: &SensesModel, state: &mut SensesUiState, requests
             requests.commands.push(Command::Senses(SenseCommand::Show(!model.is_on)));
         }
         let hint = "Turns the axes to the directions in which these points differ most";
-        if model.can_refit && model.is_shown() && ui.button("Refit axes").on_hover_text(hint).clicked() {
-            requests.commands.push(Command::Axes(AxisCommand::Refit));
+        if model.can_refit && model.is_shown() {
+            requests.commands.extend(button_ui(ui, "Refit axes", hint, Command::Axes(AxisCommand::Refit)));
         }
     });
 }
@@ -137,9 +136,7 @@ fn foot_ui(ui: &mut Ui, model: &SensesModel, asked: &mut Vec<SenseCommand>, acti
             (FilePurpose::ImportSenses, "Import …", format!("Reads the sentences from a text file: {format}")),
             (FilePurpose::ExportSenses, "Export …", format!("Writes the sentences as a text file: {format}")),
         ] {
-            if ui.button(words).on_hover_text(hint).clicked() {
-                actions.push(Action::ChooseFile(purpose));
-            }
+            actions.extend(button_ui(ui, words, hint, Action::ChooseFile(purpose)));
         }
     });
 }
@@ -214,7 +211,7 @@ fn row_ui(
     const NUMBER: f32 = 18.0;
     /// Width of the button after the field, and of the field's margins.
     const REMOVE: f32 = 40.0;
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let (row, id) = (&model.rows[index], sentence_id(index));
     // The shortcuts are taken before the field can take them.
     let has_focus = ui.memory(|memory| memory.has_focus(id));
@@ -239,7 +236,7 @@ fn row_ui(
         goes_on = is_entered(ui, &field);
         field.on_hover_text("Enter: add a sentence below; Ctrl+G: change the sense; Ctrl+D: remove the sentence");
         let remove = ui.add(Button::new("✕").frame_when_inactive(false));
-        remove.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("Remove sentence {}", index + 1)));
+        let remove = named(remove, WidgetType::Button, format!("Remove sentence {}", index + 1));
         removes |= remove.on_hover_text("Removes this sentence (Ctrl+D in its field)").clicked();
     });
     let under = match (&row.said, nearest.filter(|nearest| nearest.is_of_another)) {
@@ -281,7 +278,7 @@ fn row_ui(
 fn sense_ui(ui: &mut Ui, model: &SensesModel, index: usize, turns: bool) -> Option<Option<char>> {
     const SIDE: f32 = 22.0;
     let row = &model.rows[index];
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let fill = model.hue(row.sense).map_or(palette.raised, |hue| palette.group(hue));
     let letter = row.sense.map_or_else(|| "·".to_owned(), |sense| sense.to_string());
     let text = RichText::new(&letter).font(theme::strong(size::BODY)).color(palette.ink_on(fill));
@@ -289,10 +286,8 @@ fn sense_ui(ui: &mut Ui, model: &SensesModel, index: usize, turns: bool) -> Opti
         ui.spacing_mut().button_padding.x = 0.0;
         ui.add_sized([SIDE, SIDE], Button::new(text).fill(fill))
     });
-    let button = button.inner;
     let said = row.sense.map_or_else(|| "none".to_owned(), |sense| sense.to_string());
-    let name = format!("Sense of sentence {}: {said}", index + 1);
-    button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, &name));
+    let button = named(button.inner, WidgetType::Button, format!("Sense of sentence {}: {said}", index + 1));
     let mut chosen = (button.clicked() || turns).then(|| model.next_sense(index));
     if button.has_focus() {
         keep_letters(ui.ctx(), button.id);
@@ -315,7 +310,7 @@ fn sense_ui(ui: &mut Ui, model: &SensesModel, index: usize, turns: bool) -> Opti
 /// Shows the curves, their legends, and their values after the walk's layer.
 fn scores_ui(ui: &mut Ui, model: &SensesModel, state: &mut SensesUiState, layer: usize, walk: &mut Walk) {
     const HEIGHT: f32 = 112.0;
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let ways = [
         (false, "cosine", "Shows the mean cosines as they are"),
         (
@@ -366,13 +361,12 @@ fn draw_scores(plot: &mut PlotUi, model: &SensesModel, over: bool, at: f64, pale
 
 /// Lists the curves by name, with their values after a layer.
 fn legends_ui(ui: &mut Ui, model: &SensesModel, layer: usize, over: bool) {
-    let palette = Palette::of(ui.visuals().dark_mode);
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
         ui.weak(format!("{}:", after(layer)));
         for curve in model.curves() {
             let Some(value) = model.layers.get(layer).and_then(|scores| curve.of(scores, over)) else { continue };
-            legend_ui(ui, curve, value, palette);
+            legend_ui(ui, curve, value);
         }
     });
 }
@@ -387,8 +381,9 @@ fn line_of(curve: SenseCurve, palette: &Palette) -> (egui::Color32, LineStyle) {
 }
 
 /// Shows a sample of a curve's line, its name and its value.
-fn legend_ui(ui: &mut Ui, curve: SenseCurve, value: f64, palette: &Palette) {
+fn legend_ui(ui: &mut Ui, curve: SenseCurve, value: f64) {
     const SAMPLE: f32 = 16.0;
+    let palette = Palette::on(ui);
     let (ink, style) = line_of(curve, palette);
     let words = RichText::new(format!("{} {}", curve.title(), number(value)));
     let words = words.font(theme::plain(size::SMALL)).color(palette.ink);

@@ -36,15 +36,14 @@ impl Panel for StagePanel {
 
 /// Draws the sentence of a recording without points, and says what must be recorded to have some.
 fn without_points_ui(ui: &mut Ui, needs: Needs, cx: &mut PanelContext) {
-    let palette = Palette::of(ui.visuals().dark_mode);
-    ui.painter().rect_filled(ui.max_rect(), 0.0, palette.stage);
+    ui.painter().rect_filled(ui.max_rect(), 0.0, Palette::on(ui).stage);
     let rest = cx.stage.sentence_ui(ui, &mut cx.view);
     ui.scope_builder(UiBuilder::new().max_rect(rest), |ui| middle_ui(ui, |ui| _ = ui.weak(needs.words())));
 }
 
 /// Shows why there is nothing to show or, for a model that is not on this computer, the command that downloads it.
 fn empty_ui(ui: &mut Ui, fault: &LessonFault, absent: Option<&Absent>) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     ui.painter().rect_filled(ui.max_rect(), 0.0, palette.stage);
     middle_ui(ui, |ui| match absent {
         Some(absent) => absent_ui(ui, absent, palette),

@@ -14,15 +14,13 @@ use attune_core::lesson::{Lesson, Recipe};
 use attune_ui::actions::{Action, ActionTable, WindowAction};
 use attune_ui::theme::{Palette, size};
 use attune_ui::ui_state::Highlight;
-use attune_ui::widgets::controls::{checkbox_ui, hint, switch_ui};
+use attune_ui::widgets::controls::{checkbox_ui, enabled_button_ui, hint, named, switch_ui};
 use attune_ui::widgets::plot::{cursor, curve_plot, name_axes, tick_text};
 use attune_view::view_model::Model;
 use attune_view::view_model::notebook::Differences;
 use attune_view::view_model::stage::picture_of_retrained;
 use attune_view::view_model::training::{TrainingModel, TrainingStage};
-use egui::{
-    Align2, Button, ComboBox, Label, ProgressBar, Response, RichText, ScrollArea, Slider, Ui, WidgetInfo, WidgetType,
-};
+use egui::{Align2, ComboBox, Label, ProgressBar, Response, RichText, ScrollArea, Slider, Ui, WidgetInfo, WidgetType};
 use egui_plot::{GridMark, HLine, Line, LineStyle, PlotPoint, PlotPoints, Text, VLine};
 
 use super::panel::{Panel, PanelContext};
@@ -73,11 +71,11 @@ impl Panel for TrainPanel {
                 (TrainView::Again, "Retrain", "Sliders that retrain the lesson's models while you drag"),
             ],
         );
-        let before = self.pace;
-        cx.requests.commands.extend(match self.view {
-            TrainView::Steps => training_ui(ui, &training, self),
-            TrainView::Again => retrain_ui(ui, &retrain, cx.view.highlight),
-        });
+        let (before, commands) = (self.pace, &mut cx.requests.commands);
+        match self.view {
+            TrainView::Steps => training_ui(ui, &training, self, commands),
+            TrainView::Again => retrain_ui(ui, &retrain, cx.view.highlight, commands),
+        }
         if self.pace != before {
             cx.requests.actions.push(Action::SetPace(self.pace));
         }
@@ -85,18 +83,17 @@ impl Panel for TrainPanel {
     }
 }
 
-fn training_ui(ui: &mut Ui, model: &TrainingModel, state: &mut TrainPanel) -> Vec<Command> {
-    let palette = Palette::of(ui.visuals().dark_mode);
+fn training_ui(ui: &mut Ui, model: &TrainingModel, state: &mut TrainPanel, commands: &mut Vec<Command>) {
+    let palette = Palette::on(ui);
     // The height of the lines below the curve, in points; the curve takes the rest of the panel.
     const BELOW: f32 = 70.0;
-    let mut commands = Vec::new();
     let height = ui.available_height();
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = size::GAP_TIGHT;
         let top = ui.cursor().top();
         progress_ui(ui, model, palette);
-        commands.extend(controls_ui(ui, model));
-        commands.extend(look_ui(ui, model));
+        controls_ui(ui, model, commands);
+        look_ui(ui, model, commands);
         let left = height - (ui.cursor().top() - top) - BELOW;
         commands.extend(curve_ui(ui, model, state, left));
         commands.extend(rate_ui(ui, model));
@@ -104,18 +101,13 @@ fn training_ui(ui: &mut Ui, model: &TrainingModel, state: &mut TrainPanel) -> Ve
             .on_hover_text("Looking back at a step shows the model exactly as it was then");
         ui.add(egui::Label::new(RichText::new(&model.honest_label).small().color(palette.ink_soft)).truncate());
     });
-    commands
 }
 
 /// Returns the command of the play button; `None` before the model exists, and after training has finished or diverged.
 pub fn play_or_pause(training: &TrainingModel) -> Option<Command> {
     match training.stage {
         TrainingStage::Playing => Some(Command::Training(TrainingCommand::Pause)),
-        TrainingStage::Paused | TrainingStage::Stopped => Some(Command::Training(TrainingCommand::Play)),
-        TrainingStage::Embedding { .. }
-        | TrainingStage::Loading { .. }
-        | TrainingStage::Finished
-        | TrainingStage::Diverged => None,
+        stage => stage.can_go_on().then_some(Command::Training(TrainingCommand::Play)),
     }
 }
 
@@ -144,40 +136,34 @@ fn progress_ui(ui: &mut Ui, model: &TrainingModel, palette: &Palette) {
             ui.label(RichText::new(&model.status).color(ink));
         }
     });
-    ui.add(ProgressBar::new(share).desired_height(size::BAR / 2.0).fill(palette.accent));
+    bar_ui(ui, share, palette);
 }
 
 fn share(done: usize, of: usize) -> f32 {
     done as f32 / of.max(1) as f32
 }
 
-fn controls_ui(ui: &mut Ui, model: &TrainingModel) -> Vec<Command> {
-    let mut commands = Vec::new();
-    let ready = !model.stage.is_before_model();
-    let can_step = matches!(model.stage, TrainingStage::Playing | TrainingStage::Paused | TrainingStage::Stopped);
+fn controls_ui(ui: &mut Ui, model: &TrainingModel, commands: &mut Vec<Command>) {
+    let is_playing = model.stage == TrainingStage::Playing;
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
         let toggle = play_or_pause(model);
-        let name = if model.stage == TrainingStage::Playing { "Pause" } else { "Play" };
-        let tip = if name == "Pause" { "Pause at this step" } else { "Train to the last step" };
+        let (name, tip) = if is_playing { ("Pause", "Pause at this step") } else { ("Play", "Train to the last step") };
         let tip = WindowAction::Play.row().hint_with(tip);
-        if ui.add_enabled(toggle.is_some(), Button::new(name)).on_hover_text(tip).clicked() {
-            commands.extend(toggle);
-        }
+        commands.extend(enabled_button_ui(ui, toggle.is_some(), name, tip, toggle).flatten());
+        let mut command_ui = |ui: &mut Ui, is_enabled: bool, name: &str, tip: &str, command: TrainingCommand| {
+            commands.extend(enabled_button_ui(ui, is_enabled, name, tip, Command::Training(command)));
+        };
+        let can_step = is_playing || model.stage.can_go_on();
         let step = WindowAction::TrainStep.row();
         let small = step.hint_with(&format!("Train {SMALL_STEP} optimiser step and stop"));
         let large = format!("Train {LARGE_STEP} optimiser steps and stop");
         for (steps, name, tip) in [(SMALL_STEP, step.text, small), (LARGE_STEP, "Step 10", large)] {
-            if ui.add_enabled(can_step, Button::new(name)).on_hover_text(tip).clicked() {
-                commands.push(Command::Training(TrainingCommand::Step(steps)));
-            }
+            command_ui(ui, can_step, name, &tip, TrainingCommand::Step(steps));
         }
-        let reset = ui.add_enabled(ready, Button::new("Reset"));
-        if reset.on_hover_text("Goes back to step 0, with the same initialisation").clicked() {
-            commands.push(Command::Training(TrainingCommand::Reset));
-        }
+        let tip = "Goes back to step 0, with the same initialisation";
+        command_ui(ui, !model.stage.is_before_model(), "Reset", tip, TrainingCommand::Reset);
     });
-    commands
 }
 
 fn pace_ui(ui: &mut Ui, pace: &mut Pace) {
@@ -188,27 +174,22 @@ fn pace_ui(ui: &mut Ui, pace: &mut Pace) {
             ui.selectable_value(pace, choice, words(choice));
         }
     });
-    chooser.response.widget_info(|| WidgetInfo::labeled(WidgetType::ComboBox, true, "Speed"));
-    chooser.response.on_hover_text(
-        "Speed, in optimiser steps per second. The speed changes only how long a step takes, not what \
-            the step computes.",
+    named(chooser.response, WidgetType::ComboBox, "Speed").on_hover_text(
+        "Speed, in optimiser steps per second. The speed changes only how long a step takes, not what the step computes.",
     );
 }
 
 /// Says which step is shown. The line is always there, so that nothing jumps.
-fn look_ui(ui: &mut Ui, model: &TrainingModel) -> Vec<Command> {
-    let mut commands = Vec::new();
+fn look_ui(ui: &mut Ui, model: &TrainingModel, commands: &mut Vec<Command>) {
     let is_look = model.shown.is_some();
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
-        let latest = ui.add_enabled(is_look, Button::new("Latest"));
-        if latest.on_hover_text("Show the latest step again").clicked() {
-            commands.push(Command::Training(TrainingCommand::ShowLatest));
-        }
-        let branch = ui.add_enabled(is_look, Button::new("Branch here"));
-        let tip = "Continues from this step on a new branch; Undo brings the old branch back";
-        if branch.on_hover_text(tip).clicked() {
-            commands.push(Command::Training(TrainingCommand::Branch));
+        let back = "Continues from this step on a new branch; Undo brings the old branch back";
+        for (name, tip, command) in [
+            ("Latest", "Show the latest step again", TrainingCommand::ShowLatest),
+            ("Branch here", back, TrainingCommand::Branch),
+        ] {
+            commands.extend(enabled_button_ui(ui, is_look, name, tip, Command::Training(command)));
         }
         let said = match model.shown {
             None if model.step == 0 => String::new(),
@@ -220,7 +201,6 @@ fn look_ui(ui: &mut Ui, model: &TrainingModel) -> Vec<Command> {
         ui.add(egui::Label::new(if is_look { said.strong() } else { said.weak() }).truncate())
             .on_hover_text("Drag along the curve to look back, or press [ and ]; with Shift, by ten steps");
     });
-    commands
 }
 
 /// Draws the slider of the learning rate, which applies from the next step on. The optimiser keeps its state.
@@ -330,7 +310,7 @@ fn curve_ui(ui: &mut Ui, model: &TrainingModel, state: &mut TrainPanel, height: 
     });
     let state = &mut state.curve;
     state.keep_points(&model.log);
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let log = state.log;
     let scaled = |x: f64| if log { x.log10() } else { x };
     let chance = model.chance.filter(|_| state.curve == Curve::Loss).map(|chance| scaled(f64::from(chance)));
@@ -375,10 +355,9 @@ fn chooser_ui(ui: &mut Ui, model: &TrainingModel, state: &mut CurveUiState) {
             ui.selectable_value(&mut state.curve, curve, curve.name(&model.tensors));
         }
     });
-    chooser.response.widget_info(|| WidgetInfo::labeled(WidgetType::ComboBox, true, "Curve"));
     let tip = "Shows the loss in nats (with a line at the loss of a random guess), or the L2 norm of the gradient of \
         all tensors or of one tensor";
-    chooser.response.on_hover_text(tip);
+    named(chooser.response, WidgetType::ComboBox, "Curve").on_hover_text(tip);
     checkbox_ui(ui, &mut state.log, "log").on_hover_text("Logarithmic scale");
 }
 
@@ -428,9 +407,8 @@ fn loss_text(mark: GridMark, log: bool) -> String {
 }
 
 /// Draws the sliders, and the progress of retraining.
-fn retrain_ui(ui: &mut Ui, model: &RetrainModel, highlight: &mut Highlight) -> Vec<Command> {
-    let palette = Palette::of(ui.visuals().dark_mode);
-    let mut commands = Vec::new();
+fn retrain_ui(ui: &mut Ui, model: &RetrainModel, highlight: &mut Highlight, commands: &mut Vec<Command>) {
+    let palette = Palette::on(ui);
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
         let (switches, sliders): (Vec<_>, Vec<_>) = model.sliders.iter().partition(|slider| slider.switch().is_some());
         // The switches are one below the other, because in a row their words would break at the panel's edge.
@@ -439,14 +417,12 @@ fn retrain_ui(ui: &mut Ui, model: &RetrainModel, highlight: &mut Highlight) -> V
         ui.add_space(size::GAP_TIGHT);
         retrain_progress_ui(ui, model, palette);
         ui.horizontal_wrapped(|ui| {
-            let own = ui.add_enabled(!model.is_own, Button::new("Lesson defaults"));
-            if own.on_hover_text("Moves every slider back to its mark").clicked() {
-                commands.push(Command::Retrain(Box::default()));
-            }
-            let stop = ui.add_enabled(model.under_way.is_some(), Button::new("Stop"));
-            if stop.on_hover_text("Cancels the training that is running; what is shown stays").clicked() {
-                commands.push(Command::Training(TrainingCommand::Pause));
-            }
+            let tip = "Moves every slider back to its mark";
+            let defaults = Command::Retrain(Box::default());
+            commands.extend(enabled_button_ui(ui, !model.is_own, "Lesson defaults", tip, defaults));
+            let tip = "Cancels the training that is running; what is shown stays";
+            let stop = Command::Training(TrainingCommand::Pause);
+            commands.extend(enabled_button_ui(ui, model.under_way.is_some(), "Stop", tip, stop));
             ui.add_enabled_ui(model.has_ghosts, |ui| {
                 checkbox_ui(ui, &mut highlight.old_ghosts, "Ghosts")
                     .on_hover_text("Shows rings on the stage where the points were before the model was retrained");
@@ -458,20 +434,19 @@ fn retrain_ui(ui: &mut Ui, model: &RetrainModel, highlight: &mut Highlight) -> V
         };
         ui.add(Label::new(RichText::new(said).color(palette.ink_soft)).wrap());
     });
-    commands
 }
 
 /// Draws the progress of retraining as a bar, whose place is kept while nothing is under way, so that nothing jumps.
 fn retrain_progress_ui(ui: &mut Ui, model: &RetrainModel, palette: &Palette) {
     match &model.under_way {
-        Some((share, _)) => {
-            let bar = ProgressBar::new(*share).desired_height(size::BAR / 2.0).fill(palette.accent);
-            ui.add(bar).on_hover_text("Progress of the retraining");
-        }
-        None => {
-            ui.allocate_space(egui::vec2(ui.available_width(), size::BAR / 2.0));
-        }
+        Some((share, _)) => _ = bar_ui(ui, *share, palette).on_hover_text("Progress of the retraining"),
+        None => _ = ui.allocate_space(egui::vec2(ui.available_width(), size::BAR / 2.0)),
     }
+}
+
+/// Draws a share as a low bar.
+fn bar_ui(ui: &mut Ui, share: f32, palette: &Palette) -> Response {
+    ui.add(ProgressBar::new(share).desired_height(size::BAR / 2.0).fill(palette.accent))
 }
 
 fn slider_ui(ui: &mut Ui, slider: &SliderModel, palette: &Palette) -> Option<Command> {
@@ -481,15 +456,11 @@ fn slider_ui(ui: &mut Ui, slider: &SliderModel, palette: &Palette) -> Option<Com
     let last = offer.choices.len().saturating_sub(1);
     let mut at = offer.at;
     ui.horizontal(|ui| {
-        let name = |ui: &mut Ui| ui.add(Label::new(&slider.name).truncate()).on_hover_text(&slider.tip);
-        ui.allocate_ui_with_layout(
-            egui::vec2(NAME, size::SLIDER_ROW),
-            egui::Layout::left_to_right(egui::Align::Center),
-            |ui| {
-                ui.set_min_width(NAME);
-                name(ui);
-            },
-        );
+        let (room, layout) = (egui::vec2(NAME, size::SLIDER_ROW), egui::Layout::left_to_right(egui::Align::Center));
+        ui.allocate_ui_with_layout(room, layout, |ui| {
+            ui.set_min_width(NAME);
+            ui.add(Label::new(&slider.name).truncate()).on_hover_text(&slider.tip);
+        });
         ui.spacing_mut().slider_width = (ui.available_width() - VALUE).max(size::CHART_MIN / 2.0);
         let response = ui.add(Slider::new(&mut at, 0..=last).show_value(false));
         response.widget_info(|| WidgetInfo::slider(true, at as f64, &slider.name));
@@ -553,15 +524,9 @@ impl SliderModel {
 impl Model for RetrainModel {
     type Choice = ();
 
-    fn make(snapshot: &Arc<Snapshot>, _: &(), before: Option<&Self>) -> Option<Self> {
-        Self::of(snapshot, before)
-    }
-}
-
-impl RetrainModel {
     /// Returns the model of the panel; `None` until there is a trained model. The sliders of `before`, the last such
     /// model, are kept while nothing moves them.
-    pub fn of(snapshot: &Snapshot, before: Option<&RetrainModel>) -> Option<Self> {
+    fn make(snapshot: &Arc<Snapshot>, _: &(), before: Option<&Self>) -> Option<Self> {
         let model = snapshot.model.as_ref()?;
         let under_way = snapshot.retraining.as_ref();
         // A slider stays where it was dragged to, even while the models are still the old ones.

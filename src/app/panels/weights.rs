@@ -9,15 +9,13 @@ use attune_engine::numerics::params::{TensorId, TensorName};
 use attune_engine::quantity::Entry;
 use attune_ui::theme::{self, Palette, size};
 use attune_ui::ui_state::Trail;
-use attune_ui::widgets::controls::{hint, led_by_arrows};
+use attune_ui::widgets::controls::{button_ui, hint, led_by_arrows, named};
 use attune_ui::widgets::heat::Heat;
 use attune_ui::widgets::traced::{ASK_HINT, ask_on, number_ui};
 use attune_view::explain::walk::RouteModel;
 use attune_view::view_model::effects::{TensorEffects, WeightEffects};
 use attune_view::view_model::tensors::{ComparisonModel, TensorGroup, TensorModel, WeightsModel};
-use egui::{
-    Button, ComboBox, DragValue, Label, Response, RichText, ScrollArea, Sense, Slider, Ui, WidgetInfo, WidgetType,
-};
+use egui::{Button, ComboBox, DragValue, Label, Response, RichText, ScrollArea, Sense, Slider, Ui, WidgetType};
 
 use super::panel::{Panel, PanelContext};
 
@@ -139,8 +137,8 @@ fn tensors_ui(ui: &mut Ui, model: &WeightsModel, state: &mut WeightsPanel) {
                 }
             }
         });
-        list.response.widget_info(|| WidgetInfo::labeled(WidgetType::ComboBox, true, format!("Block: {title}")));
-        list.response.on_hover_text("The part of the model whose matrices are listed");
+        named(list.response, WidgetType::ComboBox, format!("Block: {title}"))
+            .on_hover_text("The part of the model whose matrices are listed");
         if let Some(group) = groups.get(shown) {
             group.tensors.iter().for_each(|tensor| tensor_ui(ui, tensor, state));
         }
@@ -187,21 +185,14 @@ fn resets_ui(ui: &mut Ui, model: &WeightsModel, tensor: &TensorModel, state: &mu
                 format!("Resets every tensor to its {} values", model.origin),
             ),
         ];
-        for (name, enabled, reset, tip) in resets {
-            if reset_ui(ui, name, enabled, &tip) {
+        for (name, is_enabled, reset, tip) in resets {
+            let button = ui.add_enabled(is_enabled, Button::new(name));
+            if named(button, WidgetType::Button, format!("Reset {name}")).on_hover_text(tip).clicked() {
                 command = Some(reset);
             }
         }
     });
     command
-}
-
-/// Draws a button that resets an entry, a matrix or all. Returns whether it was clicked.
-fn reset_ui(ui: &mut Ui, name: &str, enabled: bool, tip: &str) -> bool {
-    let button = ui.add_enabled(enabled, Button::new(name));
-    let whole = format!("Reset {name}");
-    button.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, enabled, &whole));
-    button.on_hover_text(tip).clicked()
 }
 
 /// Draws the selected entry: slider, number, and what it was before edits.
@@ -210,22 +201,21 @@ fn entry_ui(ui: &mut Ui, tensor: &TensorModel, (row, col): (usize, usize), trail
         return None;
     }
     const WITH_TRAINED: f32 = 110.0;
-    let mut command = None;
-    ui.horizontal(|ui| {
+    let line = ui.horizontal(|ui| {
         let name = RichText::new(format!("{}[{row},{col}]", tensor.id)).strong();
         number_ui(ui, name, Entry::parameter(tensor.id, row, col), trail);
-        command = value_ui(ui, tensor, row, col);
+        let command = value_ui(ui, tensor, row, col);
         if ui.available_width() > WITH_TRAINED {
             ui.weak(format!("{} {:.DECIMALS$}", tensor.origin, tensor.trained_value(row, col)));
         }
+        command
     });
-    command
+    line.inner
 }
 
 /// Draws the slider and the number of one entry, with a mark where training left it.
 fn value_ui(ui: &mut Ui, tensor: &TensorModel, row: usize, col: usize) -> Option<Command> {
     const NUMBER: f32 = 80.0;
-    let palette = Palette::of(ui.visuals().dark_mode);
     let (reach, trained) = (reach(tensor), tensor.trained_value(row, col));
     let mut value = tensor.value(row, col);
     let before = value;
@@ -234,7 +224,7 @@ fn value_ui(ui: &mut Ui, tensor: &TensorModel, row: usize, col: usize) -> Option
     let slider =
         ui.add(Slider::new(&mut value, -reach..=reach).show_value(false).clamping(egui::SliderClamping::Edits));
     slider.widget_info(|| egui::WidgetInfo::slider(true, f64::from(value), &name));
-    ghost_mark(ui, slider.rect, trained / reach, palette);
+    ghost_mark(ui, slider.rect, trained / reach, Palette::on(ui));
     hint(
         slider,
         format!(
@@ -338,7 +328,7 @@ fn map_ui(
     state: &mut WeightsPanel,
     trail: &mut Trail,
 ) -> Option<Command> {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let paints = state.tools.tool == Tool::Paint;
     let scrolled = ScrollArea::both().auto_shrink([false, false]).show(ui, |ui| {
         let fit = (ui.available_width() - size::GAP - MARGINS.x) / tensor.cols.max(1) as f32;
@@ -350,8 +340,7 @@ fn map_ui(
         heat.origin = rect.min + MARGINS;
         let response = ui.interact(heat.rect(), ui.id().with("map"), sense);
         numbers_ui(ui, &heat, state.entry, palette);
-        let name = format!("Map of {}", tensor.id);
-        response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Other, true, &name));
+        let response = named(response, WidgetType::Other, format!("Map of {}", tensor.id));
         let command = paints.then(|| painted(ui, &response, &heat, tensor, &mut state.tools)).flatten();
         if response.has_focus() {
             state.entry = led_by_arrows(ui, &response, state.entry, tensor.rows, tensor.cols);
@@ -507,9 +496,8 @@ impl Default for ToolsUiState {
 
 /// Draws the choice of the tool, and of what the weights are compared with.
 fn tools_ui(ui: &mut Ui, model: &WeightsModel, panel: &mut WeightsPanel) -> Option<Command> {
-    let mut command = None;
     let state = &mut panel.tools;
-    ui.horizontal_wrapped(|ui| {
+    let line = ui.horizontal_wrapped(|ui| {
         let tools = [
             (
                 Tool::Pick,
@@ -536,15 +524,16 @@ fn tools_ui(ui: &mut Ui, model: &WeightsModel, panel: &mut WeightsPanel) -> Opti
                 }
             }
         });
-        menu.response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, "Tools"));
-        menu.response.on_hover_text("Pick an entry, paint over many entries, or shake the whole tensor");
+        named(menu.response, WidgetType::Button, "Tools")
+            .on_hover_text("Pick an entry, paint over many entries, or shake the whole tensor");
         ui.separator();
-        command = compare_ui(ui, model, state);
+        let command = compare_ui(ui, model, state);
         ui.separator();
         let tip = "Shows by brightness how much each entry moves the chosen word; otherwise, the size of its value";
         ui.toggle_value(&mut panel.shows_effects, "Effects").on_hover_text(tip);
+        command
     });
-    command
+    line.inner
 }
 
 fn compare_ui(ui: &mut Ui, model: &WeightsModel, state: &mut ToolsUiState) -> Option<Command> {
@@ -564,8 +553,8 @@ fn compare_ui(ui: &mut Ui, model: &WeightsModel, state: &mut ToolsUiState) -> Op
             wanted = Some(Reference::Step(state.step.min(model.step)));
         }
     });
-    chooser.response.widget_info(|| WidgetInfo::labeled(WidgetType::ComboBox, true, "Compare"));
-    chooser.response.on_hover_text("The map shows how the weights in use differ from those that you choose here");
+    named(chooser.response, WidgetType::ComboBox, "Compare")
+        .on_hover_text("The map shows how the weights in use differ from those that you choose here");
     if let Some(Reference::Step(step)) = &mut wanted {
         let number = ui.add(DragValue::new(step).range(0..=model.step));
         number.on_hover_text("The training step to compare with");
@@ -598,25 +587,22 @@ fn brush_ui(ui: &mut Ui, state: &mut ToolsUiState) {
 }
 
 fn shake_ui(ui: &mut Ui, tensor: &TensorModel, state: &mut ToolsUiState) -> Option<Command> {
-    let mut command = None;
-    ui.horizontal(|ui| {
+    let line = ui.horizontal(|ui| {
         let label = ui.label("±");
         let scale = DragValue::new(&mut state.scale).speed(DRAG_SPEED / 4.0).range(0.001..=PERTURBATION_MAX);
         hint(ui.add(scale).labelled_by(label.id), "Largest change of an entry, up or down");
         let label = ui.label("draw");
         let tip = "The same number always gives the same noise";
         hint(ui.add(DragValue::new(&mut state.draw)).labelled_by(label.id), tip);
-        let name = format!("Shake {}", tensor.id);
-        if ui.add(Button::new(name)).on_hover_text("One undo removes the noise again").clicked() {
-            command = Some(Command::Weights(WeightCommand::Perturb {
-                tensor: tensor.id,
-                scale: state.scale,
-                draw: state.draw,
-            }));
+        let noise = WeightCommand::Perturb { tensor: tensor.id, scale: state.scale, draw: state.draw };
+        let tip = "One undo removes the noise again";
+        let command = button_ui(ui, format!("Shake {}", tensor.id), tip, Command::Weights(noise));
+        if command.is_some() {
             state.draw = state.draw.saturating_add(1);
         }
+        command
     });
-    command
+    line.inner
 }
 
 /// Says how far the tensor is from what it is compared with.

@@ -29,6 +29,7 @@ use crate::app::actions::{Action, ActionTable, WindowAction};
 use crate::app::link::LatestModels;
 use crate::app::theme::{self, Palette, size};
 use crate::app::ui_state::ThemeChoice;
+use crate::app::widgets::controls::{action_ui, button_ui};
 use crate::app::widgets::plot::sketch_ui;
 use crate::app::work::profile::{Profile, kept_course};
 use crate::app::work::recall::review;
@@ -289,66 +290,52 @@ pub fn home_ui(
     state: &mut HomeUiState,
     theme: ThemeChoice,
     is_still: bool,
-) -> Option<Action> {
-    let palette = Palette::of(ui.visuals().dark_mode);
-    let mut action = None;
+) -> Vec<Action> {
+    let palette = Palette::on(ui);
+    let mut actions = Vec::new();
     ui.painter().rect_filled(ui.max_rect(), CornerRadius::ZERO, palette.surface);
     let bar = Frame::new().fill(palette.ground).inner_margin(Margin::symmetric(size::PANEL_MARGIN, 0));
     egui::Panel::top("home_bar").frame(bar).exact_size(size::BAR_HEIGHT).show_separator_line(false).show(ui, |ui| {
-        action = bar_ui(ui, frame, theme, state.shows_review);
+        bar_ui(ui, frame, theme, state.shows_review, &mut actions);
     });
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         let width = (ui.available_width() - 2.0 * MARGIN).clamp(0.0, COLUMN);
         let left = (ui.available_width() - width) / 2.0;
         let area = Rect::from_min_size(ui.cursor().min + vec2(left, MARGIN), vec2(width, f32::INFINITY));
-        let column = ui.scope_builder(UiBuilder::new().max_rect(area), |ui| {
+        ui.scope_builder(UiBuilder::new().max_rect(area), |ui| {
             ui.set_width(width);
             match model {
-                // The page is drawn even if the bar asked to leave it; leaving it out for one frame would lose its
-                // scroll position.
-                Some(model) => {
-                    let below = page_ui(ui, model, frame, state, is_still);
-                    action.take().or(below)
-                }
-                None => {
-                    ui.weak("Looking for lessons …");
-                    action.take()
-                }
+                Some(model) => page_ui(ui, model, frame, state, is_still, &mut actions),
+                None => _ = ui.weak("Looking for lessons …"),
             }
         });
-        action = column.inner;
         ui.add_space(MARGIN);
     });
-    let is_back = frame.behind.is_some() && ui.input(|input| input.key_pressed(egui::Key::Escape));
-    action.or(is_back.then_some(Action::Back))
+    if frame.behind.is_some() && ui.input(|input| input.key_pressed(egui::Key::Escape)) {
+        actions.push(Action::Back);
+    }
+    actions
 }
 
-fn bar_ui(ui: &mut Ui, frame: &HomeFrame, theme: ThemeChoice, shows_review: bool) -> Option<Action> {
-    let mut action = None;
+fn bar_ui(ui: &mut Ui, frame: &HomeFrame, theme: ThemeChoice, shows_review: bool, actions: &mut Vec<Action>) {
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-        action = view_ui(ui, theme).map(Action::from);
+        actions.extend(view_ui(ui, theme).map(Action::from));
         ui.add_space(size::GAP_WIDE);
         let browse = WindowAction::Browse.row();
-        let open = ui.button(browse.text).on_hover_text(browse.hint_with("Any lesson on this computer"));
-        if open.clicked() {
-            action = Some(WindowAction::Browse.into());
-        }
-        let other = if shows_review { WindowAction::Course } else { WindowAction::Review };
-        if ui.button(other.row().text).on_hover_text(other.row().hint()).clicked() {
-            action = Some(other.into());
-        }
+        let hint = browse.hint_with("Any lesson on this computer");
+        actions.extend(button_ui(ui, browse.text, hint, WindowAction::Browse.into()));
+        actions.extend(action_ui(ui, if shows_review { WindowAction::Course } else { WindowAction::Review }));
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             ui.label(RichText::new("attune").font(theme::strong(size::HEADING)));
             if let Some(title) = &frame.behind {
                 ui.add_space(size::GAP_WIDE);
                 let back = Button::new(format!("← Back to {title}")).truncate();
                 if ui.add(back).on_hover_text("Goes back to the lesson as you left it (Esc)").clicked() {
-                    action = Some(Action::Back);
+                    actions.push(Action::Back);
                 }
             }
         });
     });
-    action
 }
 
 fn page_ui(
@@ -357,42 +344,39 @@ fn page_ui(
     frame: &HomeFrame,
     state: &mut HomeUiState,
     is_still: bool,
-) -> Option<Action> {
-    let palette = Palette::of(ui.visuals().dark_mode);
-    let mut action = None;
+    actions: &mut Vec<Action>,
+) {
+    let palette = Palette::on(ui);
     if let Some(fault) = &frame.fault {
         ui.add(Label::new(RichText::new(fault).color(palette.error)).wrap());
         ui.add_space(size::GAP);
     }
     if state.shows_review {
-        return action.or(review_ui(ui, &model.review));
+        review_ui(ui, &model.review, actions);
+        return;
     }
-    action = action.or(hero_ui(ui, model, state, is_still));
+    actions.extend(hero_ui(ui, model, state, is_still));
     for (place, rows) in model.chapters().enumerate() {
         let hue = palette.group(place);
         chapter_ui(ui, rows, hue);
-        action = action.or(cards_ui(ui, rows, hue));
+        cards_ui(ui, rows, hue, actions);
     }
     if !model.others.is_empty() {
         ui.add_space(size::GAP_WIDE);
         ui.label(RichText::new("Other files").font(theme::strong(size::READING)));
         ui.add_space(size::GAP_TIGHT);
-        for row in &model.others {
-            action = action.or(row_ui(ui, row));
-        }
+        actions.extend(model.others.iter().filter_map(|row| row_ui(ui, row)));
     }
     ui.add_space(size::GAP_WIDE);
     ui.weak("Drop a lesson's file on this window to open it.");
     if model.is_begun() || frame.reset.is_some() {
         ui.add_space(size::GAP);
-        action = action.or(reset_ui(ui, frame, state));
+        reset_ui(ui, frame, state, actions);
     }
-    action
 }
 
 /// Shows the questions that are due for review, and then the others with their times.
-fn review_ui(ui: &mut Ui, review: &Review) -> Option<Action> {
-    let palette = Palette::of(ui.visuals().dark_mode);
+fn review_ui(ui: &mut Ui, review: &Review, actions: &mut Vec<Action>) {
     let due = review.due().count();
     ui.label(RichText::new("Review").font(theme::strong(size::TITLE)));
     ui.add_space(size::GAP_TIGHT);
@@ -406,9 +390,8 @@ fn review_ui(ui: &mut Ui, review: &Review) -> Option<Action> {
     let about = "A question that was not right is due the next day; after one, two and three right answers in a row it is \
         due after 2, 7 and 30 days. Two of them are at the beginning of the next lesson that you open. Here each opens among \
         all the others, where Ask again asks it with other numbers.";
-    ui.add(Label::new(RichText::new(about).color(palette.ink_soft)).wrap());
+    ui.add(Label::new(RichText::new(about).color(Palette::on(ui).ink_soft)).wrap());
     ui.add_space(size::GAP_WIDE);
-    let mut action = None;
     for (place, question) in review.questions.iter().enumerate() {
         if place == due {
             ui.add_space(size::GAP_WIDE);
@@ -416,29 +399,23 @@ fn review_ui(ui: &mut Ui, review: &Review) -> Option<Action> {
         }
         let words = format!("{} · {}", question.lesson_words(), question.words(review.now));
         let open = ui.add(Button::new(words).wrap()).on_hover_text("Opens the question");
-        if open.clicked()
-            && let Some(file) = &review.file
-        {
-            action = Some(Action::OpenCell(file.clone(), question.cell.clone()));
+        if let Some(file) = review.file.as_ref().filter(|_| open.clicked()) {
+            actions.push(Action::OpenCell(file.clone(), question.cell.clone()));
         }
     }
-    action
 }
 
-fn reset_ui(ui: &mut Ui, frame: &HomeFrame, state: &mut HomeUiState) -> Option<Action> {
-    let mut action = None;
+fn reset_ui(ui: &mut Ui, frame: &HomeFrame, state: &mut HomeUiState, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         if let Some(count) = frame.reset {
             let lessons = counted_as(count, "lesson is", "lessons are");
             ui.weak(format!("{lessons} back at the start."));
-            if ui.button("Undo the reset").on_hover_text("Brings your work back").clicked() {
-                action = Some(Action::UndoResetCourse);
-            }
+            actions.extend(button_ui(ui, "Undo the reset", "Brings your work back", Action::UndoResetCourse));
         } else if state.asks_reset {
             ui.label("Every lesson goes back to its start. Your work on each is kept as a checkpoint.");
             if ui.button("Reset the course").clicked() {
                 state.asks_reset = false;
-                action = Some(Action::ResetCourse);
+                actions.push(Action::ResetCourse);
             }
             if ui.button("Cancel").clicked() {
                 state.asks_reset = false;
@@ -448,50 +425,44 @@ fn reset_ui(ui: &mut Ui, frame: &HomeFrame, state: &mut HomeUiState) -> Option<A
             state.asks_reset = reset.clicked();
         }
     });
-    action
 }
 
 /// Shows the name of a chapter, and the number of its completed lessons.
 fn chapter_ui(ui: &mut Ui, rows: &[HomeRow], hue: Color32) {
     const MARK: Vec2 = Vec2::new(4.0, 20.0);
     let Some(chapter) = rows.first().and_then(|row| row.chapter.as_ref()) else { return };
-    let palette = Palette::of(ui.visuals().dark_mode);
     let done = rows.iter().filter(|row| row.state == RowState::Done).count();
     ui.horizontal(|ui| {
         let (mark, _) = ui.allocate_exact_size(MARK, Sense::hover());
         ui.painter().rect_filled(mark, f32::from(size::RADIUS_SMALL), hue);
         ui.label(RichText::new(chapter).font(theme::strong(size::HEADING)));
-        ui.label(RichText::new(format!("{done} of {} done", rows.len())).color(palette.ink_soft));
+        ui.label(RichText::new(format!("{done} of {} done", rows.len())).color(Palette::on(ui).ink_soft));
     });
     ui.add_space(size::GAP);
 }
 
 /// Shows the lessons of a chapter as cards with pictures, as many in a row as fit.
-fn cards_ui(ui: &mut Ui, rows: &[HomeRow], hue: Color32) -> Option<Action> {
+fn cards_ui(ui: &mut Ui, rows: &[HomeRow], hue: Color32, actions: &mut Vec<Action>) {
     const LEAST: f32 = 236.0;
     const MOST: usize = 5;
     let gap = size::GAP_WIDE;
     let width = ui.available_width();
     let columns = (((width + gap) / (LEAST + gap)) as usize).clamp(1, MOST);
     let card = ((width - gap * (columns - 1) as f32) / columns as f32).max(0.0);
-    let mut action = None;
     for line in rows.chunks(columns) {
         ui.horizontal_top(|ui| {
             ui.spacing_mut().item_spacing.x = gap;
-            for row in line {
-                action = action.take().or(card_ui(ui, row, card, hue));
-            }
+            actions.extend(line.iter().filter_map(|row| card_ui(ui, row, card, hue)));
         });
         ui.add_space(gap);
     }
-    action
 }
 
 fn card_ui(ui: &mut Ui, row: &HomeRow, width: f32, hue: Color32) -> Option<Action> {
     /// The height of a picture, as a share of its width.
     const PICTURE: f32 = 0.56;
     const WORDS: f32 = 112.0;
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let height = width * PICTURE + WORDS;
     let (rect, response) = ui.allocate_exact_size(vec2(width, height), Sense::click());
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, said(row)));
@@ -529,7 +500,7 @@ fn card_ui(ui: &mut Ui, row: &HomeRow, width: f32, hue: Color32) -> Option<Actio
 
 /// Shows the title and the summary of a lesson, within `inner`.
 fn words_ui(ui: &mut Ui, row: &HomeRow, words: Rect, inner: Rect) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let ui = &mut ui.new_child(UiBuilder::new().max_rect(inner).layout(Layout::top_down(Align::Min)));
     // Clipped to the page, so that scrolled text does not cover the bar.
     ui.set_clip_rect(words.intersect(ui.clip_rect()));
@@ -544,7 +515,7 @@ fn words_ui(ui: &mut Ui, row: &HomeRow, words: Rect, inner: Rect) {
 /// Draws a model that is not on this computer: a dot for each head, a row for each layer, and what it needs.
 fn absent_ui(ui: &Ui, needs: &str, (layers, heads): (usize, usize), rect: Rect) {
     const DOT: f32 = 2.0;
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let painter = ui.painter_at(rect);
     let (grid, line) = rect.shrink(size::GAP).split_top_bottom_at_y(rect.bottom() - size::GAP - size::SLIDER_ROW);
     let step = grid.height() / layers.max(1) as f32;
@@ -607,7 +578,7 @@ fn row_ui(ui: &mut Ui, row: &HomeRow) -> Option<Action> {
     const NUMBER: f32 = 34.0;
     const SIDE: f32 = 130.0;
     const PADDING: (f32, f32) = (8.0, 3.0);
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let is_there = row.state != RowState::Missing;
     let sense = if is_there { Sense::click() } else { Sense::hover() };
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), HEIGHT), sense);

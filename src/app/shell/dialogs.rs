@@ -224,7 +224,6 @@ pub fn key_sheet_ui(ctx: &Context, is_open: &mut bool, reduced_motion: &mut bool
 fn sheet_ui(ui: &mut Ui, (title, lines): &(&str, Vec<KeyLine>)) {
     /// The largest share of the width that keys may take.
     const KEYS: f32 = 0.4;
-    let palette = Palette::of(ui.visuals().dark_mode);
     ui.spacing_mut().item_spacing = egui::vec2(size::GAP_WIDE, size::HAIRLINE);
     // The rows are text, so they need no height of controls.
     ui.spacing_mut().interact_size.y = 0.0;
@@ -236,7 +235,7 @@ fn sheet_ui(ui: &mut Ui, (title, lines): &(&str, Vec<KeyLine>)) {
         ui.horizontal_top(|ui| {
             ui.vertical(|ui| {
                 ui.set_width(width);
-                ui.add(Label::new(RichText::new(keys).font(font.clone()).color(palette.accent)).wrap());
+                ui.add(Label::new(RichText::new(keys).font(font.clone()).color(Palette::on(ui).accent)).wrap());
             });
             ui.add(Label::new(*meaning).wrap());
         });

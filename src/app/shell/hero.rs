@@ -25,7 +25,7 @@ pub fn hero_ui(ui: &mut Ui, model: &HomeModel, state: &mut HomeUiState, is_still
     const WIDTH: f32 = 820.0;
     /// The share of the width beside the points, for the words.
     const WORDS: f32 = 0.4;
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let split = model.lessons.iter().find_map(|row| match &row.picture {
         Some(CardPicture::Sketch(sketch)) if sketch.splits() => Some(sketch),
         _ => None,
@@ -72,19 +72,18 @@ fn split_ui(ui: &Ui, split: &Sketch, rect: Rect, is_pointed: bool, state: &mut H
 }
 
 fn words_ui(ui: &mut Ui, model: &HomeModel, state: &mut HomeUiState) -> Option<Action> {
-    let palette = Palette::of(ui.visuals().dark_mode);
     // The words cannot be selected, so that a click on them is one on the picture.
     let title = RichText::new("Learn self-attention by running it").font(theme::strong(size::TITLE));
     ui.add(Label::new(title).selectable(false));
     ui.add_space(size::GAP_TIGHT);
-    ui.add(Label::new(RichText::new(standing(model)).color(palette.ink_soft)).selectable(false));
+    ui.add(Label::new(RichText::new(standing(model)).color(Palette::on(ui).ink_soft)).selectable(false));
     ui.add_space(size::GAP_WIDE);
     model.next.as_ref().and_then(|next| next_ui(ui, next, state))
 }
 
 /// Shows the button that continues the course. It has the keyboard when the page opens.
 fn next_ui(ui: &mut Ui, next: &HomeNext, state: &mut HomeUiState) -> Option<Action> {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let verb = if next.is_begun { "Continue" } else { "Begin" };
     let words = format!("{verb}: {}", next.title);
     let words = RichText::new(words).font(theme::strong(size::READING)).color(palette.on_accent);

@@ -62,7 +62,7 @@ pub fn still_ui(ctx: &Context, state: &StillState) -> Option<Action> {
 }
 
 fn map_ui(ui: &mut Ui, model: &StillModel) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     ui.add(egui::Label::new(RichText::new(model.about).font(theme::plain(size::SMALL)).color(palette.ink_soft)).wrap());
     let side = ui.available_size().min_elem().max(size::CHART_MIN);
     let (rect, response) = ui.allocate_exact_size(Vec2::splat(side), Sense::hover());

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use attune_core::kernel::notebook::document::CellId;
 use attune_core::kernel::snapshot::Snapshot;
 use attune_core::lesson::Lesson;
-use attune_view::explain::walk::{RouteModel, Step, WalkModel};
+use attune_view::explain::walk::{RouteModel, WalkModel};
 use attune_view::view_model::Models;
 use attune_view::view_model::notebook::NotebookModel;
 use attune_view::view_model::slides::{Slide, SlideContent, SlidesModel, Stop};
 use attune_view::view_model::stage::StageModel;
-use egui::{Align, Button, Label, Layout, Rect, RichText, ScrollArea, Ui, UiBuilder, Vec2, WidgetInfo, WidgetType};
+use egui::{Align, Label, Layout, Rect, RichText, ScrollArea, Ui, UiBuilder, Vec2, WidgetType};
 
 use crate::app::actions::{ActionTable, WindowAction};
 use crate::app::link::Link;
@@ -22,6 +22,7 @@ use crate::app::stage::sentence::StripState;
 use crate::app::text::prose::{Prose, equation_ui};
 use crate::app::theme::{self, Palette, size};
 use crate::app::ui_state::{Highlight, PanelView, Selection, ViewState};
+use crate::app::widgets::controls::named;
 
 /// The slide's share of the width.
 const SHARE: f32 = 0.45;
@@ -156,7 +157,7 @@ pub fn presentation_ui(
     stage: &mut dyn StageUi,
     prose: &mut Prose,
 ) -> Requests {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let mut requests = Requests::default();
     let area = stage.sentence_ui(ui, view);
     let (left, right) = area.split_left_right_at_x(area.left() + area.width() * SHARE);
@@ -201,13 +202,8 @@ pub fn presentation_ui(
 /// Shows the equation of a step, and what the step or a whole layer does to the query, with its numbers.
 fn walk_ui(ui: &mut Ui, stop: Stop, models: &Models, selection: &Selection, highlight: &Highlight) {
     let Some(route) = models.get::<RouteModel>() else { return };
-    let (layer, step, after) = match stop {
-        Stop::Step { layer, step } => (layer, step, ""),
-        Stop::Layer(layer) => (layer, Step::Contextual, "After "),
-    };
-    if let Some(layer) = route.layers.get(layer).filter(|layer| !layer.title.is_empty()) {
-        let place = sentence_case(&format!("{after}{}", layer.title));
-        ui.label(RichText::new(place).size(size::READING));
+    if let Some(title) = stop.title(&route) {
+        ui.label(RichText::new(title).size(size::READING));
     }
     let word = selection.query.or_else(|| route.word(&highlight.lit));
     let focus = word.and_then(|word| match stop {
@@ -217,30 +213,21 @@ fn walk_ui(ui: &mut Ui, stop: Stop, models: &Models, selection: &Selection, high
         Stop::Layer(layer) => Some(route.focus(word, route.head(layer, word)?, None)),
     });
     let Some(walk) = focus.and_then(|focus| models.of_choice::<WalkModel>(&focus)) else { return };
-    // The equations of a whole layer are always the same, so they are left out.
-    if let Stop::Step { .. } = stop {
-        // The equations are stacked, because side by side they would be too wide in large type.
-        let equations = walk.step(step).equation.split(", \\quad ").filter(|equation| !equation.is_empty());
-        for equation in equations {
-            equation_ui(ui, equation);
-        }
+    // The equations are stacked, because side by side they would be too wide in large type.
+    for equation in stop.equations(&walk) {
+        equation_ui(ui, equation);
     }
+    let (_, step) = stop.place();
     ui.add(Label::new(RichText::new(&walk.step(step).said).size(size::READING)).wrap());
-}
-
-fn sentence_case(words: &str) -> String {
-    let mut rest = words.chars();
-    rest.next().map_or_else(String::new, |first| first.to_uppercase().chain(rest).collect())
 }
 
 /// Shows buttons for use without keys, and the slide's number.
 fn foot_ui(ui: &mut Ui, area: Rect, place: &str, has_more: bool, requests: &mut Requests) {
-    let ink = Palette::of(ui.visuals().dark_mode).ink_soft;
+    let ink = Palette::on(ui).ink_soft;
     let mut button = |ui: &mut Ui, words: &str, action: WindowAction| {
         let row = action.row();
-        let response = ui.add(Button::new(words)).on_hover_text(row.hint());
-        response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, row.text));
-        if response.clicked() {
+        let response = named(ui.button(words), WidgetType::Button, row.text);
+        if response.on_hover_text(row.hint()).clicked() {
             requests.actions.push(action.into());
         }
     };

@@ -260,7 +260,7 @@ pub fn lesson_keys(ctx: &Context, lesson: &LessonKeys) -> Vec<Pressed<WindowActi
             lesson.has_sentences
         }
         HandIn | Share | Glossary | ReadAdded | HideSinks => lesson.has_notebook,
-        TrainStep => matches!(lesson.training, Some(TrainingStage::Paused | TrainingStage::Stopped)),
+        TrainStep => lesson.training.is_some_and(TrainingStage::can_go_on),
         BrowseTraining | BrowseTrainingFar => lesson.training.is_some(),
         Origin => lesson.has_walk,
         NextLayer | LayerBefore => lesson.has_layers,

@@ -239,7 +239,6 @@ pub fn workspace_ui(
     stage: &mut dyn StageUi,
     is_answered: bool,
 ) -> Requests {
-    let palette = Palette::of(ui.visuals().dark_mode);
     let mut requests = Requests::default();
     let Some(snapshot) = models.snapshot() else {
         if issues_page_ui(ui, issues) {
@@ -249,7 +248,7 @@ pub fn workspace_ui(
     };
     workspace.begin(&snapshot.lesson);
     let Workspace { open_panels, panels, reveal, prose, top_bar, notice, glossary, .. } = workspace;
-    let bar = Frame::new().fill(palette.ground).inner_margin(Margin::symmetric(size::PANEL_MARGIN, 0));
+    let bar = Frame::new().fill(Palette::on(ui).ground).inner_margin(Margin::symmetric(size::PANEL_MARGIN, 0));
     egui::Panel::top("top_bar").frame(bar).exact_size(size::BAR_HEIGHT).show_separator_line(false).show(ui, |ui| {
         let sentences = models.get::<SentencesModel>();
         let panels: Vec<(PanelId, bool)> = open_panels.panels().collect();
@@ -294,7 +293,7 @@ fn dock_ui<'a>(
     let id = open_panels.begin_frame();
     // With another mouse button than the first, the dock would begin a drag that it never ends.
     let is_by_another = ui.input(|input| input.pointer.secondary_down() || input.pointer.middle_down());
-    let style = dock_style(ui, Palette::of(ui.visuals().dark_mode));
+    let style = dock_style(ui, Palette::on(ui));
     DockArea::new(&mut open_panels.dock)
         .id(id)
         .draggable_tabs(!is_by_another)

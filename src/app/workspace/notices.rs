@@ -10,6 +10,7 @@ use egui::{Align, Align2, Context, Frame, Id, Label, Layout, Margin, ProgressBar
 
 use crate::app::actions::{Action, ActionTable, WindowAction};
 use crate::app::theme::{self, Palette, size};
+use crate::app::widgets::controls::button_ui;
 use crate::app::widgets::popup::{self, Showing, tool_window};
 
 /// The place of a note, counted from below, where no notebook is shown.
@@ -86,8 +87,7 @@ pub fn issues_page_ui(ui: &mut Ui, issues: &[String]) -> bool {
     let mut wants_course = false;
     let course = WindowAction::Course.row();
     const MARGIN: i8 = 48;
-    let palette = Palette::of(ui.visuals().dark_mode);
-    Frame::new().fill(palette.surface).inner_margin(Margin::same(MARGIN)).show(ui, |ui| {
+    Frame::new().fill(Palette::on(ui).surface).inner_margin(Margin::same(MARGIN)).show(ui, |ui| {
         ui.set_min_size(ui.available_size());
         if issues.is_empty() {
             opening_ui(ui);
@@ -122,16 +122,15 @@ fn opening_ui(ui: &mut Ui) {
 }
 
 /// Shows a strip above everything else, for what the learner must know at once.
-pub fn strip_ui(ui: &mut Ui, name: &'static str, content: impl FnOnce(&mut Ui)) {
-    let ground = Palette::of(ui.visuals().dark_mode).raised;
+pub fn strip_ui<R>(ui: &mut Ui, name: &'static str, content: impl FnOnce(&mut Ui) -> R) -> R {
+    let ground = Palette::on(ui).raised;
     let frame = Frame::new().fill(ground).inner_margin(Margin::symmetric(size::PANEL_MARGIN, size::RADIUS as i8));
-    egui::Panel::top(name).frame(frame).show_separator_line(false).show(ui, content);
+    egui::Panel::top(name).frame(frame).show_separator_line(false).show(ui, content).inner
 }
 
 /// Shows the issues above the panels, until they are dismissed or the file is saved again.
 pub fn issue_strip_ui(ui: &mut Ui, issues: &mut Vec<String>) {
     const MOST: f32 = 150.0;
-    let palette = Palette::of(ui.visuals().dark_mode);
     if issues.is_empty() {
         return;
     }
@@ -139,7 +138,7 @@ pub fn issue_strip_ui(ui: &mut Ui, issues: &mut Vec<String>) {
         ui.horizontal(|ui| {
             ui.label(
                 RichText::new("The file that you saved last has errors; this is the last version that worked.")
-                    .color(palette.error),
+                    .color(Palette::on(ui).error),
             );
             if ui.button("Dismiss").on_hover_text("Hides this until the file is saved again").clicked() {
                 issues.clear();
@@ -276,7 +275,7 @@ impl SavingChoice {
 
 /// Shows the status of saving as a word.
 pub fn saving_status_ui(ui: &mut Ui, status: &SavingStatus) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let (word, more, ink) = match status {
         SavingStatus::Quiet => return,
         SavingStatus::Saving => ("Saving …", "Your work is saved within two seconds", palette.ink_faint),
@@ -299,52 +298,41 @@ pub fn saving_strip_ui(ui: &mut Ui, model: &SavingModel) -> Option<SavingChoice>
 }
 
 fn closing_ui(ui: &mut Ui, why: &str) -> Option<SavingChoice> {
-    let ink = Palette::of(ui.visuals().dark_mode).warn;
-    let mut choice = None;
-    strip_ui(ui, "closing", |ui| {
-        ui.horizontal_wrapped(|ui| {
-            ui.label(RichText::new(why).color(ink));
-            if ui.button("Close anyway").on_hover_text("Discards the work that this message is about").clicked() {
-                choice = Some(SavingChoice::Close);
-            }
-            if ui.button("Stay").on_hover_text("Keeps the window open; attune tries to save again").clicked() {
-                choice = Some(SavingChoice::Stay);
-            }
-        });
-    });
-    choice
+    let ink = Palette::on(ui).warn;
+    let buttons = |ui: &mut Ui| {
+        ui.label(RichText::new(why).color(ink));
+        let hint = "Discards the work that this message is about";
+        let close = button_ui(ui, "Close anyway", hint, SavingChoice::Close);
+        button_ui(ui, "Stay", "Keeps the window open; attune tries to save again", SavingChoice::Stay).or(close)
+    };
+    strip_ui(ui, "closing", |ui| ui.horizontal_wrapped(buttons).inner)
 }
 
 fn lock_ui(ui: &mut Ui, LockModel { words, is_held, can_take_over }: &LockModel) -> Option<SavingChoice> {
-    let ink = Palette::of(ui.visuals().dark_mode).warn;
-    let mut choice = None;
-    strip_ui(ui, "lock", |ui| {
-        ui.horizontal_wrapped(|ui| {
-            ui.label(RichText::new(sentence(words)).color(ink));
-            let read_only = if *is_held { "Open read-only" } else { "Go on read-only" };
-            if ui.button(read_only).on_hover_text("Lets you look and try things; nothing is saved").clicked() {
-                choice = Some(SavingChoice::ReadOnly);
-            }
-            let take_over = "Goes on here from what is saved; the other window then stops saving";
-            if *can_take_over && ui.button("Take over").on_hover_text(take_over).clicked() {
-                choice = Some(SavingChoice::TakeOver);
-            }
-        });
-    });
-    choice
+    let ink = Palette::on(ui).warn;
+    let buttons = |ui: &mut Ui| {
+        ui.label(RichText::new(sentence(words)).color(ink));
+        let label = if *is_held { "Open read-only" } else { "Go on read-only" };
+        let hint = "Lets you look and try things; nothing is saved";
+        let read_only = button_ui(ui, label, hint, SavingChoice::ReadOnly);
+        if !can_take_over {
+            return read_only;
+        }
+        let hint = "Goes on here from what is saved; the other window then stops saving";
+        button_ui(ui, "Take over", hint, SavingChoice::TakeOver).or(read_only)
+    };
+    strip_ui(ui, "lock", |ui| ui.horizontal_wrapped(buttons).inner)
 }
 
 fn report_ui(ui: &mut Ui, report: &[String]) -> Option<SavingChoice> {
-    let ink = Palette::of(ui.visuals().dark_mode).warn;
-    let mut choice = None;
+    let ink = Palette::on(ui).warn;
     strip_ui(ui, "report", |ui| {
-        ui.horizontal(|ui| {
+        let head = ui.horizontal(|ui| {
             ui.label(RichText::new("What you should know about your work").color(ink));
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                if ui.button("Dismiss").on_hover_text("Hides these lines; your work stays as it is").clicked() {
-                    choice = Some(SavingChoice::DismissReport);
-                }
-            });
+                let hint = "Hides these lines; your work stays as it is";
+                button_ui(ui, "Dismiss", hint, SavingChoice::DismissReport)
+            })
         });
         let lines = ScrollArea::vertical().id_salt("report").max_height(REPORT_MAX).min_scrolled_height(REPORT_MAX);
         lines.auto_shrink([false, true]).show(ui, |ui| {
@@ -352,16 +340,15 @@ fn report_ui(ui: &mut Ui, report: &[String]) -> Option<SavingChoice> {
                 ui.add(Label::new(words).selectable(true).wrap());
             }
         });
-    });
-    choice
+        head.inner.inner
+    })
 }
 
 fn reset_ui(ui: &Ui) -> Option<SavingChoice> {
     note_ui(ui.ctx(), NotePlace::Reset, |ui| {
         ui.label("The lesson is back at its start. Your earlier work is kept as a checkpoint.");
-        let undo = ui.button("Undo the reset").on_hover_text("Brings your work back").clicked();
-        let dismiss = ui.button("Dismiss").on_hover_text("Hides this; the checkpoint stays").clicked();
-        if undo { Some(SavingChoice::UndoReset) } else { dismiss.then_some(SavingChoice::DismissReset) }
+        let undo = button_ui(ui, "Undo the reset", "Brings your work back", SavingChoice::UndoReset);
+        button_ui(ui, "Dismiss", "Hides this; the checkpoint stays", SavingChoice::DismissReset).or(undo)
     })
 }
 
@@ -400,9 +387,7 @@ pub fn checkpoints_ui(ctx: &Context, rows: &mut Option<Vec<CheckpointRow>>) -> O
                 for (index, row) in shown.iter().enumerate() {
                     ui.horizontal(|ui| {
                         let hint = format!("Goes back to your work of {}", row.when);
-                        if ui.button("Go back").on_hover_text(hint).clicked() {
-                            action = Some(Action::GoBack(index));
-                        }
+                        action = button_ui(ui, "Go back", hint, Action::GoBack(index)).or(action.take());
                         ui.label(&row.when);
                         ui.add(Label::new(RichText::new(&row.why).color(palette.ink_soft)).truncate());
                     });

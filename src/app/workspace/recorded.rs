@@ -2,16 +2,17 @@
 
 use attune_view::view_model::recorded::{RecordingModel, Stretch};
 use egui::containers::menu::MenuButton;
-use egui::{Align, Button, Label, Layout, RichText, ScrollArea, Ui};
+use egui::{Align, Button, Label, Layout, RichText, ScrollArea, Ui, WidgetType};
 
 use super::notices::strip_ui;
 use crate::app::actions::{ActionTable, WindowAction};
 use crate::app::panels::Requests;
 use crate::app::theme::{Palette, size};
+use crate::app::widgets::controls::named;
 
 /// Shows the strip about a recording, with its details and, for a long text, the tokens that are shown.
 pub fn recording_ui(ui: &mut Ui, model: &RecordingModel, requests: &mut Requests) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let ink = if model.is_wrong { palette.warn } else { palette.ink_soft };
     strip_ui(ui, "recording", |ui| {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -48,9 +49,8 @@ fn stretch_ui(ui: &mut Ui, stretch: &Stretch, requests: &mut Requests) {
     // The layout is from right to left, so the button for later tokens comes first.
     for (action, to) in [(WindowAction::TokensAfter, stretch.behind), (WindowAction::TokensBefore, stretch.before)] {
         let row = action.row();
-        let button = ui.add_enabled(to.is_some(), Button::new(row.text)).on_hover_text(row.hint());
-        button.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, to.is_some(), row.tooltip));
-        if button.clicked() {
+        let button = named(ui.add_enabled(to.is_some(), Button::new(row.text)), WidgetType::Button, row.tooltip);
+        if button.on_hover_text(row.hint()).clicked() {
             requests.actions.push(action.into());
         }
     }

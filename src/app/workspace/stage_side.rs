@@ -94,7 +94,7 @@ impl StageUi for StageSide<'_> {
         let Some(sentence) = self.scene.sentence.as_deref() else { return area };
         let Some(strip) = self.strip_of(ui, sentence, area.size(), view) else { return area };
         let (top, below) = area.split_top_bottom_at_y(area.top() + strip.height());
-        ui.painter().rect_filled(top, 0.0, Palette::of(ui.visuals().dark_mode).stage);
+        ui.painter().rect_filled(top, 0.0, Palette::on(ui).stage);
         ui.scope_builder(UiBuilder::new().max_rect(top), |ui| strip.ui(ui, &mut self.tab.strip, view));
         below
     }
@@ -308,7 +308,7 @@ fn veil(ui: &Ui, from: Rect, is_at_top: bool) {
     const HIDES: f32 = 0.94;
     /// The length over which the veil fades, in points.
     const RUNS_OUT: f32 = 28.0;
-    let ground = Palette::of(ui.visuals().dark_mode).stage;
+    let ground = Palette::on(ui).stage;
     let [full, none] = [ground.gamma_multiply(HIDES), ground.gamma_multiply(0.0)];
     let edge = if is_at_top {
         [from.top(), from.bottom(), from.bottom() + RUNS_OUT]
@@ -345,12 +345,11 @@ fn result_height(stage_height: f32) -> f32 {
 
 /// Shows the result in one line. A long one gets a smaller font, and is cut off if it still does not fit.
 fn result_ui(ui: &mut Ui, result: &str) {
-    let palette = Palette::of(ui.visuals().dark_mode);
     let inner = ui.max_rect().shrink2(egui::vec2(size::GAP_WIDE - size::GAP_TIGHT, 0.0));
     let full = inner.height() / RESULT_LEADING;
     let fits = full * inner.width() / width_of(ui, result, theme::plain(full));
     let font = theme::plain(fits.clamp(size::LABEL, full));
-    let label = Label::new(RichText::new(result).font(font).color(palette.ink)).truncate();
+    let label = Label::new(RichText::new(result).font(font).color(Palette::on(ui).ink)).truncate();
     ui.scope_builder(UiBuilder::new().max_rect(inner), |ui| ui.horizontal_centered(|ui| ui.add(label)));
 }
 
@@ -363,7 +362,7 @@ fn stage_ui(ui: &mut Ui, side: &mut StageSide, view: &mut PanelView) {
     let over = Over::of(ui, side, area, view);
     bar::leave(ui.ctx(), over.bar.map_or(area, |bar| area.union(bar.rect)));
     if side.parts != StageParts::Picture {
-        ui.painter().rect_filled(area, 0.0, Palette::of(ui.visuals().dark_mode).stage);
+        ui.painter().rect_filled(area, 0.0, Palette::on(ui).stage);
     }
     let [top, bottom] = [over.top(), over.bottom()];
     if let Some(top) = top {

@@ -195,7 +195,7 @@ impl TabRow {
 
 /// Shows a list of the stashed tabs at the end of each row. Returns the one that was chosen.
 pub fn more_ui(ui: &mut Ui, places: &OpenPanels) -> Option<PanelId> {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let mut chosen = None;
     for (path, leaf) in places.dock.iter_leaves() {
         let stashed: Vec<PanelId> = places

@@ -6,7 +6,7 @@ use attune_engine::vectors::Format as VectorFormat;
 use attune_view::export::Format;
 use attune_view::view_model::sentences::SentencesModel;
 use egui::containers::menu::{MenuButton, MenuConfig, SubMenuButton};
-use egui::{Align, Button, Id, Layout, Popup, PopupCloseBehavior, Response, RichText, Ui};
+use egui::{Align, Button, Id, Layout, Popup, PopupCloseBehavior, Response, RichText, Ui, WidgetType};
 
 use super::notices::{SavingStatus, saving_status_ui};
 use super::open_panels::can_close;
@@ -15,7 +15,7 @@ use crate::app::actions::{Action, ActionTable, FilePurpose, Pressed, Shortcut, W
 use crate::app::panels::{PanelId, Requests};
 use crate::app::theme::{self, size};
 use crate::app::ui_state::ThemeChoice;
-use crate::app::widgets::controls::checkbox_ui;
+use crate::app::widgets::controls::{checkbox_ui, named};
 use crate::app::widgets::heat::width_of;
 use crate::app::widgets::sentence_field::{SentenceChange, SentenceField, SentenceFieldState, sentence_field_ui};
 
@@ -101,19 +101,17 @@ fn sentence_ui(ui: &mut Ui, model: &SentencesModel, state: &mut TopBarUiState, r
 fn history_ui(ui: &mut Ui, history: &HistorySnapshot) -> Option<WindowAction> {
     let steps =
         [("↷", WindowAction::Redo, history.redo.as_deref()), ("↶", WindowAction::Undo, history.undo.as_deref())];
-    let mut asked = None;
     // In right-to-left order, redo comes first, so that it is to the right of undo.
-    for (icon, action, step) in steps {
+    let asked = steps.map(|(icon, action, step)| {
         let name = action.row().text;
         let text = step.map_or_else(
             || format!("Nothing to {}", name.to_lowercase()),
             |step| action.row().hint_with(&format!("{name} {step}")),
         );
-        if icon_button(ui, icon, name, step.is_some()).on_hover_text(&text).on_disabled_hover_text(&text).clicked() {
-            asked = Some(action);
-        }
-    }
-    asked
+        let button = icon_button(ui, icon, name, step.is_some()).on_hover_text(&text).on_disabled_hover_text(&text);
+        button.clicked().then_some(action)
+    });
+    asked.into_iter().flatten().last()
 }
 
 /// Shows the buttons for the list of keys, the theme and the zoom.
@@ -131,22 +129,17 @@ pub fn view_ui(ui: &mut Ui, theme: ThemeChoice) -> Option<WindowAction> {
         (WindowAction::Larger, text(WindowAction::Larger), None),
         (WindowAction::Smaller, text(WindowAction::Smaller), None),
     ];
-    let mut asked = None;
-    for (action, (icon, name), hint) in buttons {
+    let asked = buttons.map(|(action, (icon, name), hint)| {
         let hint = action.row().hint_with(hint.unwrap_or(name));
-        if icon_button(ui, icon, name, true).on_hover_text(hint).clicked() {
-            asked = Some(action);
-        }
-    }
-    asked
+        icon_button(ui, icon, name, true).on_hover_text(hint).clicked().then_some(action)
+    });
+    asked.into_iter().flatten().last()
 }
 
 /// Shows a button with an icon, and a name for screen readers.
-fn icon_button(ui: &mut Ui, icon: &str, name: &str, enabled: bool) -> egui::Response {
-    let response =
-        ui.add_enabled(enabled, Button::new(RichText::new(icon).size(size::READING)).frame_when_inactive(false));
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, enabled, name));
-    response
+fn icon_button(ui: &mut Ui, icon: &str, name: &str, enabled: bool) -> Response {
+    let button = Button::new(RichText::new(icon).size(size::READING)).frame_when_inactive(false);
+    named(ui.add_enabled(enabled, button), WidgetType::Button, name)
 }
 
 /// Shows the menu of the window: the course, other files, checkpoints, and resetting.
@@ -159,34 +152,32 @@ pub fn menu_ui(ui: &mut Ui) -> Option<Action> {
                 ui.close();
             }
         };
-        let mut row = |ui: &mut Ui, action: WindowAction| {
-            let row = action.row();
-            entry(ui, row.text, row.keys_text(), row.tooltip, action.into());
+        use WindowAction::{
+            Beside, Browse, Checkpoints, CopyLesson, Course, Glossary, HandIn, NewLesson, Picture, Present, Questions,
+            Record, ResetLesson, Review, Share,
         };
-        use WindowAction::{Beside, Browse, CopyLesson, Course, Glossary, NewLesson, Questions, Review};
-        for action in [Course, Glossary, Questions, Review, Browse, Beside, NewLesson, CopyLesson] {
-            row(ui, action);
-        }
+        rows_ui(ui, &[Course, Glossary, Questions, Review, Browse, Beside, NewLesson, CopyLesson], &mut entry);
         exports_ui(ui, &mut entry);
-        let mut row = |ui: &mut Ui, action: WindowAction| {
-            let row = action.row();
-            entry(ui, row.text, row.keys_text(), row.tooltip, action.into());
-        };
-        row(ui, WindowAction::Picture);
-        row(ui, WindowAction::Record);
-        row(ui, WindowAction::Present);
-        row(ui, WindowAction::HandIn);
-        row(ui, WindowAction::Share);
+        rows_ui(ui, &[Picture, Record, Present, HandIn, Share], &mut entry);
         ui.separator();
-        row(ui, WindowAction::Checkpoints);
-        row(ui, WindowAction::ResetLesson);
+        rows_ui(ui, &[Checkpoints, ResetLesson], &mut entry);
     });
     button.on_hover_text("The course, its glossary, files and checkpoints");
     chosen
 }
 
+/// Draws an entry of a menu, with its label, keys, explanation and action.
+type EntryUi<'a> = &'a mut dyn FnMut(&mut Ui, &str, String, &str, Action);
+
+fn rows_ui(ui: &mut Ui, actions: &[WindowAction], entry: EntryUi) {
+    for action in actions {
+        let row = action.row();
+        entry(ui, row.text, row.keys_text(), row.tooltip, (*action).into());
+    }
+}
+
 /// Draws the two submenus of export formats, one for the notebook and one for the words that were found.
-fn exports_ui(ui: &mut Ui, entry: &mut dyn FnMut(&mut Ui, &str, String, &str, Action)) {
+fn exports_ui(ui: &mut Ui, entry: EntryUi) {
     // The arrow is a character that the app's fonts have.
     let submenu = |words: &str| SubMenuButton::from_button(Button::new(words).right_text("▸"));
     let mut formats_ui = |ui: &mut Ui, about: &str, format: Format, purpose: FilePurpose| {

@@ -10,7 +10,7 @@ use attune_view::view_model::Models;
 use attune_view::view_model::glossary::GlossaryModel;
 use egui::{
     Align, Button, Context, Frame, Id, Key, Label, Layout, Margin, Pos2, Rect, RichText, ScrollArea, Sense, Stroke,
-    TextEdit, Ui, UiBuilder, Vec2, WidgetInfo, WidgetType, Window, pos2, vec2,
+    TextEdit, Ui, UiBuilder, Vec2, WidgetType, Window, pos2, vec2,
 };
 
 use crate::app::actions::{Action, ActionTable, WindowAction, keys};
@@ -18,7 +18,7 @@ use crate::app::text::prose::equation_ui;
 use crate::app::text::term_card::term_entry_ui;
 use crate::app::theme::{self, Palette, size};
 use crate::app::ui_state::Trail;
-use crate::app::widgets::controls::copy_button;
+use crate::app::widgets::controls::{action_ui, copy_button, named};
 use crate::app::widgets::popup::lookup_window;
 use crate::app::widgets::traced::worked_ui;
 
@@ -150,7 +150,7 @@ fn entries_ui(ui: &mut Ui, model: &GlossaryModel, found: &[usize], state: &mut G
 
 fn entry_ui(ui: &mut Ui, model: &GlossaryModel, term: usize, is_asked: bool) -> Option<Action> {
     let (term, first) = model.entry(term)?;
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let edge = if is_asked { palette.accent } else { theme::CLEAR };
     let card = Frame::new()
         .fill(palette.raised)
@@ -223,15 +223,14 @@ pub fn is_of_score(quantity: Quantity) -> bool {
 
 fn card_ui(ui: &mut Ui, model: &Provenance, trail: &mut Trail, has_panels: bool) -> Option<Action> {
     const HEIGHT_SHARE: f32 = 0.72;
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     ui.set_width((ui.ctx().content_rect().width() - size::GAP_WIDE).clamp(0.0, WIDTH));
     let explanation = &model.explanation;
     header_ui(ui, model, trail);
     ui.add(Label::new(RichText::new(&explanation.meaning).color(palette.ink_soft)).wrap());
     value_ui(ui, model);
-    let row = WindowAction::WhyThere.row();
     let leads_on = has_panels && is_of_score(explanation.entry.quantity);
-    let is_asked = leads_on && ui.button(row.text).on_hover_text(row.hint()).clicked();
+    let asked = if leads_on { action_ui(ui, WindowAction::WhyThere) } else { None };
     let height = ui.ctx().content_rect().height() * HEIGHT_SHARE;
     ScrollArea::vertical().max_height(height).auto_shrink([false, true]).id_salt(explanation.entry).show(ui, |ui| {
         equation_ui(ui, &explanation.symbols);
@@ -245,22 +244,20 @@ fn card_ui(ui: &mut Ui, model: &Provenance, trail: &mut Trail, has_panels: bool)
         trail_ui(ui, "Beside it:", "", &model.beside, trail);
         trail_ui(ui, "This number leads back to", "←", &model.way, trail);
     });
-    is_asked.then(|| WindowAction::WhyThere.into())
+    asked
 }
 
 fn header_ui(ui: &mut Ui, model: &Provenance, trail: &mut Trail) {
     ui.horizontal(|ui| {
         if trail.depth() > 1 {
-            let back = ui.add(Button::new("←").small()).on_hover_text(WindowAction::OriginBefore.row().hint());
-            back.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, "Back"));
-            if back.clicked() {
+            let back = named(ui.add(Button::new("←").small()), WidgetType::Button, "Back");
+            if back.on_hover_text(WindowAction::OriginBefore.row().hint()).clicked() {
                 trail.back();
             }
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let close = ui.add(Button::new("×").frame(false)).on_hover_text(WindowAction::CloseOrigin.row().hint());
-            close.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, "Close provenance"));
-            if close.clicked() {
+            let close = named(ui.add(Button::new("×").frame(false)), WidgetType::Button, "Close provenance");
+            if close.on_hover_text(WindowAction::CloseOrigin.row().hint()).clicked() {
                 trail.close();
             }
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
@@ -272,11 +269,10 @@ fn header_ui(ui: &mut Ui, model: &Provenance, trail: &mut Trail) {
 }
 
 fn value_ui(ui: &mut Ui, model: &Provenance) {
-    let palette = Palette::of(ui.visuals().dark_mode);
     ui.horizontal(|ui| {
         let value = RichText::new(format!("= {}", exact(model.explanation.value)))
             .font(theme::mono(size::READING))
-            .color(palette.accent);
+            .color(Palette::on(ui).accent);
         ui.add(Label::new(value).selectable(true));
         copy_button(ui, "the exact value", || model.explanation.value.to_string());
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -292,7 +288,7 @@ fn trail_ui(ui: &mut Ui, title: &str, sign: &str, entries: &[(Entry, String)], t
     if entries.is_empty() {
         return;
     }
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     ui.add_space(size::GAP_TIGHT);
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;

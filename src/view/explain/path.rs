@@ -27,8 +27,8 @@ pub enum ArrowParts {
 }
 
 impl ArrowParts {
-    /// Returns the default of the walk through a head: an arrow for each head of the layer, or for each word if there
-    /// is one head.
+    /// Returns the parts with which the walk through a head begins: an arrow for each head of the layer, or for each
+    /// word if the layer has only this head.
     pub fn of_head(architecture: &Architecture, head: usize) -> Self {
         if architecture.head(head).1.attention.heads > 1 { Self::Head } else { Self::Word }
     }

@@ -17,9 +17,8 @@ use attune_core::lesson::schema::Objective;
 use attune_core::whole_file::{no_new_folder, write_folder};
 use attune_engine::numerics::activation::Activation;
 use attune_engine::numerics::attention::{Mask, Window};
-use attune_engine::numerics::block::{Branches, Norm};
-use attune_engine::numerics::model::WritingRules;
-use attune_engine::numerics::model::{Architecture, Readout};
+use attune_engine::numerics::block::{BlockConfig, Branches, Norm};
+use attune_engine::numerics::model::{Architecture, Readout, WritingRules};
 use attune_engine::numerics::norm::NormForm;
 use attune_engine::numerics::params::{TensorId, TensorName};
 use attune_engine::pretrained::config::Plain;
@@ -232,36 +231,37 @@ fn unfit(lesson: &Lesson, family: Family) -> Vec<Unfit> {
     let fields = objective.into_iter().chain(of_attention(architecture)).chain(forms);
     let of_shape =
         if has_source { translators::unfit(architecture, family) } else { of_one_sentence(architecture, family) };
-    let as_in =
-        |unfit: Unfit| Unfit { expected: format!("{}, as in {}'s shape", unfit.expected, family.name()), ..unfit };
-    let mut unfit: Vec<Unfit> = fields.chain(of_shape).map(as_in).collect();
+    let mut unfit: Vec<Unfit> = fields.chain(of_shape).map(|unfit| unfit.as_in(family)).collect();
     unfit.extend(cut_words(lesson, family));
     unfit
 }
 
 /// A field, with its value in the lesson and the value that the family needs.
-pub(super) type Flag = (FieldPath, bool, bool);
+pub(super) type Field<V> = (FieldPath, V, V);
 
-/// Lists the flags that differ.
-pub(super) fn differing(flags: impl IntoIterator<Item = Flag>) -> Vec<Unfit> {
-    let flags = flags.into_iter().filter(|(_, found, needed)| found != needed);
-    flags.map(|(field, found, needed)| Unfit::new(field, &found.to_string(), &needed.to_string())).collect()
+/// Lists the fields whose two values differ.
+pub(super) fn differing<V: PartialEq + ToString>(fields: impl IntoIterator<Item = Field<V>>) -> Vec<Unfit> {
+    let fields = fields.into_iter().filter(|(_, found, needed)| found != needed);
+    fields.map(|(field, found, needed)| Unfit::new(field, &found.to_string(), &needed.to_string())).collect()
+}
+
+/// Returns a finding if a layer's norm is not where the family has it.
+pub(super) fn other_norm(block: &BlockConfig, needed: Norm) -> Vec<Unfit> {
+    let norm: Field<String> = (&["model", "norm"], format!("{:?}", block.norm), format!("{needed:?}"));
+    differing([norm])
 }
 
 /// Lists the fields of the attention that no family can express.
 fn of_attention(architecture: &Architecture) -> Vec<Unfit> {
     let block = &architecture.blocks[0];
     let attention = &block.attention;
-    let flags: [Flag; 3] = [
+    let flags: [Field<bool>; 3] = [
         (&["model", "projections"], attention.projected, true),
         (&["model", "output"], attention.output, true),
         (&["model", "residual"], block.residual, true),
     ];
-    let mut unfit = differing(flags);
-    if attention.temperature != 1.0 {
-        unfit.push(Unfit::new(&["model", "temperature"], &attention.temperature.to_string(), "1"));
-    }
-    unfit
+    let temperature: Field<f64> = (&["model", "temperature"], attention.temperature, 1.0);
+    differing(flags).into_iter().chain(differing([temperature])).collect()
 }
 
 /// Lists the fields that a family of models without a source cannot express.
@@ -269,7 +269,7 @@ fn of_one_sentence(architecture: &Architecture, family: Family) -> Vec<Unfit> {
     let block = &architecture.blocks[0];
     let attention = &block.attention;
     let is_gpt2 = family == Family::Gpt2;
-    let flags: [Flag; 4] = [
+    let flags: [Field<bool>; 4] = [
         (&["model", "scale"], attention.scale, attention.scale || !is_gpt2),
         (&["model", "embedding_norm"], architecture.embedding_norm, !is_gpt2),
         (&["model", "final_norm"], architecture.final_norm, is_gpt2),
@@ -296,16 +296,7 @@ fn of_one_sentence(architecture: &Architecture, family: Family) -> Vec<Unfit> {
 fn of_block(architecture: &Architecture, family: Family) -> Vec<Unfit> {
     let block = &architecture.blocks[0];
     let is_gpt2 = family == Family::Gpt2;
-    let mut unfit = Vec::new();
-    let norm = |norm: Norm| match norm {
-        Norm::None => "None",
-        Norm::Pre => "Pre",
-        Norm::Post => "Post",
-    };
-    let needed = if is_gpt2 { Norm::Pre } else { Norm::Post };
-    if block.norm != needed {
-        unfit.push(Unfit::new(&["model", "norm"], norm(block.norm), norm(needed)));
-    }
+    let mut unfit = other_norm(block, if is_gpt2 { Norm::Pre } else { Norm::Post });
     unfit.extend(attention_alone(architecture));
     let (readout, is_of_gpt2) = match architecture.readout {
         Readout::Tied => ("Tied", true),

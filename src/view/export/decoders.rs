@@ -13,6 +13,7 @@ use attune_engine::numerics::norm::NormForm;
 use attune_engine::pretrained::Config;
 use attune_engine::pretrained::config::DECODERS;
 
+use super::checkpoint;
 use super::fault::Unfit;
 
 /// Returns whether a model without a source has rotary positions, as today's decoders do.
@@ -73,15 +74,12 @@ fn gated(architecture: &Architecture) -> Architecture {
 /// Lists the fields in which a family's form differs from a model.
 fn differing(own: &Architecture, read: &Config) -> Vec<Unfit> {
     let theirs = &read.architecture;
-    let pairs = fields(own).into_iter().zip(fields(theirs));
-    let differing = pairs.filter(|((_, found), (_, needed))| found != needed);
-    let differing = differing.map(|((field, found), (_, needed))| (field, found, needed));
-    let has_too_few = flags(own).into_iter().zip(flags(theirs)).filter(|((_, own), (_, theirs))| *own && !*theirs);
-    let too_few = has_too_few.map(|((field, _), _)| (field, true.to_string(), false.to_string()));
-    let unfit = |(field, found, needed): (FieldPath, String, String)| {
-        Unfit::new(field, &found, &format!("{needed}, as in {}'s shape", read.family.name()))
-    };
-    differing.chain(too_few).map(unfit).collect()
+    let fields = fields(own).into_iter().zip(fields(theirs));
+    let fields = fields.map(|((field, found), (_, needed))| (field, found, needed));
+    let too_few = flags(own).into_iter().zip(flags(theirs)).filter(|((_, own), (_, theirs))| *own && !*theirs);
+    let too_few = too_few.map(|((field, own), (_, theirs))| (field, own, theirs));
+    let unfit = checkpoint::differing(fields).into_iter().chain(checkpoint::differing(too_few));
+    unfit.map(|unfit| unfit.as_in(read.family)).collect()
 }
 
 /// Lists the parts that may be zeros in a family's form, and whether the model has each of them.

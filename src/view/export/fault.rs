@@ -8,6 +8,7 @@ use attune_core::lesson::issue::shown;
 use attune_core::lesson::places::FieldPath;
 use attune_engine::numerics::block::BlockConfig;
 use attune_engine::numerics::model::Architecture;
+use attune_engine::pretrained::Family;
 
 /// The reason why an export failed.
 #[derive(Debug)]
@@ -49,6 +50,11 @@ pub struct Unfit {
 impl Unfit {
     pub(super) fn new(field: FieldPath, found: &str, expected: &str) -> Self {
         Self { field, found: found.to_owned(), expected: expected.to_owned() }
+    }
+
+    /// Adds the name of the family that needs the expected value.
+    pub(super) fn as_in(self, family: Family) -> Self {
+        Self { expected: format!("{}, as in {}'s shape", self.expected, family.name()), ..self }
     }
 }
 

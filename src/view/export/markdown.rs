@@ -186,7 +186,7 @@ impl<'a> MarkdownWriter<'a> {
         self.block(&element(Tag::Paragraph, content));
     }
 
-    /// Writes blocks, or only their plain text if no spelling means the same to all readers.
+    /// Writes blocks, or their plain text if no Markdown for them means the same in every renderer.
     fn block(&mut self, events: &[Event<'_>]) {
         match restated(events) {
             Some(text) => self.push(&text),

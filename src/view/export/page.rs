@@ -286,16 +286,9 @@ pub(super) fn plain_code(source: &str) -> Code<'_> {
 }
 
 fn slider_of<'a>(slider: &'a Slider, cell: &DocumentCell, model: Option<&'a ModelSnapshot>) -> PageSlider<'a> {
-    let name = match &slider.bind {
-        Bind::Variable(name) => name.clone(),
-        Bind::Temperature => "temperature".to_owned(),
-        Bind::Time => "time".to_owned(),
-        Bind::Mask => "mask".to_owned(),
-        Bind::Weight { tensor, row, col } => format!("{}[{row}, {col}]", tensor.code_name()),
-    };
     let value = turned(cell, model);
     let is_custom = slider.bind == Bind::Mask && model.is_some() && value.is_none();
-    PageSlider { caption: &slider.caption, name, value, is_custom, range: slider.range }
+    PageSlider { caption: &slider.caption, name: slider.bind.to_string(), value, is_custom, range: slider.range }
 }
 
 fn prediction<'a>(predict: &'a Predict, shown: &'a CellSnapshot) -> Vec<PageItem<'a>> {

@@ -39,13 +39,11 @@ fn cell_of<'a>(snapshot: &'a Snapshot, id: &str) -> Option<&'a CellSnapshot> {
 }
 
 fn place(slide: &Slide) -> SlidePlace {
-    let steps = Step::ALL.len();
     SlidePlace {
         title: capitalised(&slide.title),
         stage: slide.stage.as_ref().map(ToString::to_string),
         walk: match slide.shows {
-            SlideContent::Walk(Stop::Step { layer, step }) => Some(layer * steps + step.index()),
-            SlideContent::Walk(Stop::Layer(layer)) => Some((layer + 1) * steps - 1),
+            SlideContent::Walk(stop) => Some(stop.place()).map(|(layer, step)| layer * Step::ALL.len() + step.index()),
             _ => None,
         },
         is_first: slide.part == 0,
@@ -127,25 +125,17 @@ impl Walk {
         Some(Self { snapshot, route, word })
     }
 
-    /// Returns the title of the layer, the equations of the step, and the explanation. A stop after a whole layer has
-    /// no equations, because they are always the same.
+    /// Returns the title of the layer, the equations of the step, and the explanation.
     fn items<'a>(&self, stop: Stop) -> Vec<PageItem<'a>> {
-        let (layer, step, after) = match stop {
-            Stop::Step { layer, step } => (layer, step, ""),
-            Stop::Layer(layer) => (layer, Step::Contextual, "After "),
-        };
-        let title = self.route.layers.get(layer).map(|layer| layer.title.as_str()).filter(|title| !title.is_empty());
-        let mut items: Vec<PageItem<'_>> =
-            title.map(|title| PageItem::Line(capitalised(&format!("{after}{title}")))).into_iter().collect();
+        let mut items: Vec<PageItem<'_>> = stop.title(&self.route).map(PageItem::Line).into_iter().collect();
+        let (layer, step) = stop.place();
         let focus = self.route.head(layer, self.word).map(|head| self.route.focus(self.word, head, None));
         let Some(walk) = focus.and_then(|focus| WalkModel::of(&self.snapshot, focus)) else { return items };
-        let step = walk.step(step);
-        if matches!(stop, Stop::Step { .. }) {
-            let equations = step.equation.split(", \\quad ").filter(|equation| !equation.is_empty());
-            let equations = equations.map(|equation| format!("$$\n{equation}\n$$\n\n")).collect::<String>();
+        let equations: String = stop.equations(&walk).map(|equation| format!("$$\n{equation}\n$$\n\n")).collect();
+        if !equations.is_empty() {
             items.push(PageItem::Markdown(LessonProse::of(&equations.into(), None)));
         }
-        items.push(PageItem::Line(step.said.clone()));
+        items.push(PageItem::Line(walk.step(step).said.clone()));
         items
     }
 }

@@ -13,7 +13,7 @@ use attune_engine::numerics::norm::{NORM_EPSILON, NormForm, NormKind};
 use attune_engine::numerics::positions::{PositionRows, Positions};
 use attune_engine::pretrained::Family;
 
-use super::checkpoint::{Flag, differing};
+use super::checkpoint::{Field, differing, other_norm};
 use super::fault::{Unfit, attention_alone};
 
 /// The number of rows before that of the first token in the learned positions of BART and mBART.
@@ -52,7 +52,7 @@ pub(super) fn unfit(architecture: &Architecture, family: Family) -> Vec<Unfit> {
     let is_t5 = family == Family::T5;
     let flags = if is_t5 { flags_of_t5(architecture) } else { flags_of_bart(architecture, family) };
     let own = architecture.blocks[0].attention.scale;
-    let scale: Flag = (&["model", "scale"], own, !is_t5);
+    let scale: Field<bool> = (&["model", "scale"], own, !is_t5);
     let mut unfit = differing(flags.into_iter().chain([scale]));
     unfit.extend(of_both(architecture, family));
     unfit.extend(of_widths(architecture, is_t5));
@@ -60,7 +60,7 @@ pub(super) fn unfit(architecture: &Architecture, family: Family) -> Vec<Unfit> {
     unfit
 }
 
-fn flags_of_t5(architecture: &Architecture) -> Vec<Flag> {
+fn flags_of_t5(architecture: &Architecture) -> Vec<Field<bool>> {
     let block = &architecture.blocks[1];
     vec![
         (&["model", "bias"], block.attention.bias, false),
@@ -74,7 +74,7 @@ fn flags_of_t5(architecture: &Architecture) -> Vec<Flag> {
     ]
 }
 
-fn flags_of_bart(architecture: &Architecture, family: Family) -> Vec<Flag> {
+fn flags_of_bart(architecture: &Architecture, family: Family) -> Vec<Field<bool>> {
     let has_final_norms = family == Family::MBart;
     vec![
         (&["model", "embedding_norm"], architecture.embedding_norm, family != Family::Marian),
@@ -86,15 +86,11 @@ fn flags_of_bart(architecture: &Architecture, family: Family) -> Vec<Flag> {
 /// Lists the fields of the layers in both towers that the family cannot express.
 fn of_both(architecture: &Architecture, family: Family) -> Vec<Unfit> {
     let (cross, source) = (&architecture.blocks[1], &architecture.source_blocks[0]);
-    let mut unfit = Vec::new();
     let needed = if matches!(family, Family::T5 | Family::MBart) { Norm::Pre } else { Norm::Post };
-    if cross.norm != needed {
-        let name = |norm: Norm| format!("{norm:?}");
-        unfit.push(Unfit::new(&["model", "norm"], &name(cross.norm), &name(needed)));
-    }
-    if family != Family::T5 && cross.norm_form.epsilon != NORM_EPSILON {
-        let found = cross.norm_form.epsilon.to_string();
-        unfit.push(Unfit::new(&["model", "norm_epsilon"], &found, &NORM_EPSILON.to_string()));
+    let mut unfit = other_norm(cross, needed);
+    let epsilon: Field<f64> = (&["model", "norm_epsilon"], cross.norm_form.epsilon, NORM_EPSILON);
+    if family != Family::T5 {
+        unfit.extend(differing([epsilon]));
     }
     if architecture.readout != Readout::Tied {
         unfit.push(Unfit::new(&["model", "readout"], "another readout", "Tied"));
@@ -123,23 +119,19 @@ fn alike(block: &BlockConfig) -> BlockConfig {
 
 /// Lists the widths of heads that the family cannot express.
 fn of_widths(architecture: &Architecture, is_t5: bool) -> Vec<Unfit> {
-    let widths = |block: &BlockConfig| [block.attention.key_width, block.attention.value_width];
     let of_block = |block: &BlockConfig| {
-        let [key, value] = widths(block);
-        let share = architecture.width / block.attention.heads;
-        let needed = if is_t5 { key } else { share };
-        let fields: [(FieldPath, usize); 2] = [(&["model", "key_width"], key), (&["model", "value_width"], value)];
-        let wrong = fields.into_iter().filter(move |(_, width)| *width != needed);
-        wrong.map(move |(field, width)| Unfit::new(field, &width.to_string(), &needed.to_string())).collect()
+        let attention = &block.attention;
+        let needed = if is_t5 { attention.key_width } else { architecture.width / attention.heads };
+        let widths: [Field<usize>; 2] = [
+            (&["model", "key_width"], attention.key_width, needed),
+            (&["model", "value_width"], attention.value_width, needed),
+        ];
+        differing(widths)
     };
-    let all: Vec<Vec<Unfit>> = [&architecture.source_blocks[0], &architecture.blocks[1]].map(of_block).into();
-    let mut unfit: Vec<Unfit> = Vec::new();
-    all.into_iter().flatten().for_each(|one| {
-        if !unfit.contains(&one) {
-            unfit.push(one);
-        }
-    });
-    unfit
+    let [source, mut all] = [&architecture.source_blocks[0], &architecture.blocks[1]].map(of_block);
+    // A finding that holds in both towers is listed once.
+    all.retain(|unfit| !source.contains(unfit));
+    source.into_iter().chain(all).collect()
 }
 
 /// Returns a finding if the family cannot express the model's positions.

@@ -6,12 +6,12 @@ use attune_core::kernel::evidence::words::Words;
 use attune_engine::numerics::evidence::words::WordMeasure;
 
 use crate::sheet::control::{Button, Menu};
-use crate::sheet::{Ask, Bars, Cells, Choice, Chosen, Control, Grid, Grids, Item, Scale, Table, TableCell, Text, Tone};
-use crate::view_model::answers::{AnswerRow, AnswersModel, AnswersWriting};
+use crate::sheet::{Ask, Bars, Choice, Chosen, Control, Grid, Item, Scale, Table, TableCell, Text, Tone};
+use crate::view_model::answers::{AnswerRow, AnswersModel, AnswersWriting, AttributionModel, Share, TermWays};
 use crate::view_model::asked::AskedState;
 use crate::view_model::output::{RankingModel, RankingRow};
 use crate::view_model::word_measures::WordMeasures;
-use crate::view_model::{Models, number};
+use crate::view_model::{Models, number, quoted};
 
 /// The number of answers for each word in the table of all words.
 const OF_WORD: usize = 3;
@@ -19,8 +19,7 @@ const OF_WORD: usize = 3;
 pub fn items(models: &Models, _: &Chosen) -> Option<Vec<Item>> {
     let model = models.get::<AnswersModel>()?;
     let mut items = vec![Item::text(&*model.question)];
-    items.extend(model.row_of(None).map(|row| Item::Bars(bars(row))));
-    items.extend(model.row_of(None).and_then(AnswerRow::never_said).map(Item::soft));
+    items.extend(model.row_of(None).into_iter().flat_map(row_items));
     if model.rows.len() > 1 {
         items.push(Item::Table(table(&model)));
     }
@@ -110,13 +109,11 @@ fn of_words(measures: &WordMeasures, words: &Words) -> Vec<Item> {
             .direct_rest
             .map(|rest| Item::small(format!("direct: all other terms of the difference add {}.", number(rest)))),
     );
-    items.push(Item::Grids(Grids {
-        grids: vec![correlations(words)],
-        as_lines: false,
-        legend: "Correlation of the ranks of two measures (Spearman), over the words of the text: 1 ranks alike, 0 has nothing \
-                 in common."
-            .to_owned(),
-    }));
+    items.push(Item::maps(
+        vec![correlations(words)],
+        "Correlation of the ranks of two measures (Spearman), over the words of the text: 1 ranks alike, 0 has nothing in \
+         common.",
+    ));
     let about =
         table.measures.iter().map(|(measure, _)| Item::small(format!("{}: {}.", measure.title(), measure.means())));
     items.push(Item::Details { summary: "What the measures are", items: about.collect() });
@@ -143,26 +140,59 @@ fn measure_table(measures: &WordMeasures, words: &Words) -> Table {
 fn correlations(words: &Words) -> Grid {
     let names: Arc<[String]> = words.table.measures.iter().map(|(measure, _)| measure.title()).collect();
     let values = words.spearman.iter().flatten().map(|value| value.map(|value| value as f32)).collect();
-    Grid {
-        title: "Do the measures rank alike?".to_owned(),
-        rows: names.clone(),
-        cols: names,
-        cells: Cells::Numbers { values, entries: Vec::new() },
-        scale: Scale::Signed { full: 1.0 },
-        marked: Vec::new(),
-    }
+    Grid::of_numbers("Do the measures rank alike?", [names.clone(), names], values, Scale::Signed { full: 1.0 })
 }
 
-fn bars(row: &AnswerRow) -> Bars {
-    let rows = row.answers.iter().map(|answer| RankingRow {
-        word: answer.name.clone(),
-        number: f64::from(answer.probability),
-        shown: format!("{:.3}", answer.probability),
-        share: Some(answer.probability.clamp(0.0, 1.0)),
-    });
-    let ranking = RankingModel { rows: rows.collect(), has_negative: false };
+/// Returns the likeliest answers of a row with their probabilities, and those that are never written.
+pub fn row_items(row: &AnswerRow) -> Vec<Item> {
+    let bar = |word: &str, probability: f32| RankingRow {
+        word: word.to_owned(),
+        number: f64::from(probability),
+        shown: format!("{probability:.4}"),
+        share: Some(probability.clamp(0.0, 1.0)),
+    };
+    let named = row.answers.iter().map(|answer| bar(&answer.name, answer.probability));
+    let has_others = row.answers.len() == AnswersModel::NAMED && row.rest() > 0.0;
+    let others = has_others.then(|| bar("all others together", row.rest()));
+    let ranking = RankingModel { rows: named.chain(others).collect(), has_negative: false };
     let entries = row.answers.iter().map(|answer| answer.entry).collect();
-    Bars { caption: format!("Probability at {}", row.label), ranking, entries }
+    let bars = Item::Bars(Bars { caption: format!("Probability at {}", row.label), ranking, entries });
+    [bars].into_iter().chain(row.never_said().map(Item::soft)).collect()
+}
+
+/// Returns the terms of an answer's logit in one of the ways to divide it, with their sum.
+pub fn term_items(model: &AttributionModel, ways: TermWays) -> Vec<Item> {
+    /// The largest number of terms that have a bar of their own; the others are added up in one bar.
+    const LISTED_MAX: usize = 24;
+    let terms = match ways {
+        TermWays::Layers => &model.layers,
+        TermWays::Heads => &model.heads,
+        TermWays::Looks => &model.looks,
+    };
+    let finite = terms.iter().map(|share| share.value.abs()).filter(|value| value.is_finite());
+    let longest = finite.fold(f32::MIN_POSITIVE, f32::max);
+    let bar = |word: &str, value: f32| RankingRow {
+        word: word.to_owned(),
+        number: f64::from(value),
+        shown: format!("{value:+.2}").replace('-', "−"),
+        share: Some((value / longest).clamp(-1.0, 1.0)),
+    };
+    let sum = |terms: &[Share]| terms.iter().map(|share| share.value).sum::<f32>();
+    let (listed, others) = terms.split_at(terms.len().min(LISTED_MAX));
+    let mut rows: Vec<RankingRow> = listed.iter().map(|share| bar(&share.label, share.value)).collect();
+    if !others.is_empty() {
+        rows.push(bar(&format!("{} more together", others.len()), sum(others)));
+    }
+    let ranking = RankingModel { rows, has_negative: true };
+    let bars = Bars { caption: format!("What gives {}", quoted(&model.answer)), ranking, entries: Vec::new() };
+    // The layers' terms add up to the whole logit; those of heads and looks only to a part of it.
+    let total = match ways {
+        TermWays::Layers => format!("Together they give the logit, {:.3}.", model.logit),
+        _ => format!("Together they give {:+.3} of the logit, {:.3}.", sum(terms), model.logit),
+    };
+    let largest = model.looks.first();
+    let largest = largest.map(|look| format!("The largest attention weight: {}.", look.said(&model.answer)));
+    largest.map(Item::text).into_iter().chain([Item::Bars(bars), Item::soft(total)]).collect()
 }
 
 fn table(model: &AnswersModel) -> Table {

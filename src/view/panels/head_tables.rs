@@ -7,7 +7,7 @@ use attune_core::kernel::evidence::tables::{Row, ShownTables};
 use attune_engine::numerics::evidence::tables::Composition;
 
 use crate::sheet::control::Button;
-use crate::sheet::{Ask, Cells, Control, Grid, Grids, Item, Scale, Table, TableCell, Text, Tone};
+use crate::sheet::{Ask, Control, Grid, Item, Scale, Table, TableCell, Text, Tone};
 use crate::view_model::asked::AskedState;
 use crate::view_model::head_tables::TablesModel;
 use crate::view_model::{Models, number};
@@ -71,11 +71,8 @@ fn of_tables(model: &TablesModel, found: &ShownTables) -> Vec<Item> {
         tables.chance
     )));
     if tables.is_whole && model.titles.len() <= HEADS_DRAWN {
-        items.push(Item::Grids(Grids {
-            grids: PARTS.into_iter().map(|(name, of)| grid(name, of, &tables.composition)).collect(),
-            as_lines: false,
-            legend: "Rows are the heads that write, columns those that read.".to_owned(),
-        }));
+        let grids = PARTS.into_iter().map(|(name, of)| grid(name, of, &tables.composition)).collect();
+        items.push(Item::maps(grids, "Rows are the heads that write, columns those that read."));
     }
     items
 }
@@ -141,12 +138,6 @@ fn grid(title: &str, part: fn(&Composition) -> f64, all: &[Composition]) -> Grid
     let values: Vec<Option<f32>> =
         rows.iter().flat_map(|first| cols.iter().map(|second| value(*first, *second))).collect();
     let names = |heads: &[(usize, usize)]| heads.iter().map(|head| name(*head)).collect::<Arc<[String]>>();
-    Grid {
-        title: title.to_owned(),
-        rows: names(&rows),
-        cols: names(&cols),
-        scale: Scale::Share { hue: 0, full: values.iter().flatten().copied().fold(f32::MIN_POSITIVE, f32::max) },
-        cells: Cells::Numbers { values, entries: Vec::new() },
-        marked: Vec::new(),
-    }
+    let full = values.iter().flatten().copied().fold(f32::MIN_POSITIVE, f32::max);
+    Grid::of_numbers(title, [names(&rows), names(&cols)], values, Scale::Share { hue: 0, full })
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::sheet::{Cells, Chosen, Grid, Grids, Item, Scale, Table, TableCell};
+use crate::sheet::{Chosen, Grid, Item, Scale, Table, TableCell};
 use crate::view_model::Models;
 use crate::view_model::heads::HeadRow;
 use crate::view_model::what_if::{MapKind, WhatIfModel};
@@ -16,18 +16,11 @@ pub fn items(models: &Models, _: &Chosen) -> Option<Vec<Item>> {
     let divided = if model.scale.now { format!(" and by √{}", model.key_width) } else { String::new() };
     items.push(Item::text(format!("Scores are divided by the temperature ({}){divided}.", model.temperature.now)));
     items.push(Item::Table(heads(&model)));
-    items.push(Item::Grids(Grids {
-        grids: vec![mask(&model)],
-        as_lines: false,
-        legend: "Rows are queries and columns are keys. A dark cell is a key that the query sees.".to_owned(),
-    }));
+    let legend = "Rows are queries and columns are keys. A dark cell is a key that the query sees.";
+    items.push(Item::maps(vec![mask(&model)], legend));
     if let Some(title) = model.map_title() {
         items.push(Item::text(title));
-        items.push(Item::Grids(Grids {
-            grids: maps(&model).into_iter().map(|(_, grid)| grid).collect(),
-            as_lines: false,
-            legend: MAP_LEGEND.to_owned(),
-        }));
+        items.push(Item::maps(maps(&model).into_iter().map(|(_, grid)| grid).collect(), MAP_LEGEND));
     }
     Some(items)
 }
@@ -91,14 +84,7 @@ fn map_grid(title: &str, layers: Arc<[String]>, rows: &[Vec<Option<f64>>], cols:
     let values: Vec<Option<f32>> =
         rows.iter().flat_map(|row| (0..cols.len()).map(move |col| value(row, col))).collect();
     let full = values.iter().flatten().fold(1.0, |most: f32, value| most.max(value.abs()));
-    Grid {
-        title: title.to_owned(),
-        rows: layers,
-        cols,
-        cells: Cells::Numbers { values, entries: Vec::new() },
-        scale: Scale::Signed { full },
-        marked: Vec::new(),
-    }
+    Grid::of_numbers(title, [layers, cols], values, Scale::Signed { full })
 }
 
 fn heads(model: &WhatIfModel) -> Table {
@@ -116,12 +102,7 @@ fn heads(model: &WhatIfModel) -> Table {
 
 fn mask(model: &WhatIfModel) -> Grid {
     let values = model.mask.now.iter().map(|sees| Some(f32::from(u8::from(*sees)))).collect();
-    Grid {
-        title: if model.layers_see_differently { "Mask of layer 1" } else { "Mask" }.to_owned(),
-        rows: model.tokens.as_slice().into(),
-        cols: model.tokens.as_slice().into(),
-        cells: Cells::Numbers { values, entries: Vec::new() },
-        scale: Scale::Share { hue: 0, full: 1.0 },
-        marked: Vec::new(),
-    }
+    let title = if model.layers_see_differently { "Mask of layer 1" } else { "Mask" };
+    let names: Arc<[String]> = model.tokens.as_slice().into();
+    Grid::of_numbers(title, [names.clone(), names], values, Scale::Share { hue: 0, full: 1.0 })
 }

@@ -2,9 +2,10 @@
 
 use attune_engine::vectors::answers::Measure;
 
-use crate::sheet::{Chosen, Item, Table, TableCell};
+use crate::sheet::{Chosen, Grid, Item, Scale, Table, TableCell};
 use crate::view_model::Models;
 use crate::view_model::meaning::{NearWord, NeighboursModel, TokenNeighbours};
+use crate::view_model::two_models::{SideOfBoth, TwoModels};
 
 /// The number of neighbours that are listed for each word.
 const NEAREST: usize = 3;
@@ -20,6 +21,20 @@ pub fn items(models: &Models, _: &Chosen) -> Option<Vec<Item>> {
         }));
     }
     Some(items)
+}
+
+/// Returns the map of how similar the layers of two models are; empty if there are too few words.
+pub fn layer_items(side: &SideOfBoth, [here, beside]: &[String; 2]) -> Vec<Item> {
+    let Some(first) = side.similarity.first() else { return Vec::new() };
+    let layers = |count: usize| (0..count).map(|layer| format!("layer {layer}")).collect();
+    let names = [side.similarity.len(), first.len()].map(layers);
+    let values = side.similarity.iter().flatten().map(|alike| alike.map(|alike| alike as f32)).collect();
+    let grid = Grid::of_numbers("Similarity of the layers", names, values, Scale::Share { hue: 0, full: 1.0 });
+    let legend = format!(
+        "Rows are layers of {here}, and columns are layers of {beside}; layer 0 stands for the embeddings. {}",
+        TwoModels::SIMILARITY
+    );
+    [Item::maps(vec![grid], legend)].into_iter().chain(side.said.clone().map(Item::soft)).collect()
 }
 
 fn rows(token: &TokenNeighbours) -> Vec<Vec<TableCell>> {

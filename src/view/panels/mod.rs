@@ -11,7 +11,7 @@ pub mod attention;
 mod axes;
 mod head_tables;
 pub mod intervene;
-mod meaning;
+pub mod meaning;
 mod over_texts;
 pub mod step;
 mod train;

@@ -14,9 +14,7 @@ use attune_engine::numerics::evidence::corpus::{
 };
 
 use crate::sheet::control::{Button, Look, Menu};
-use crate::sheet::{
-    Ask, Bars, Cells, Choice, Chosen, Control, Grid, Grids, Item, Meter, Scale, Table, TableCell, Text, Tone,
-};
+use crate::sheet::{Ask, Bars, Choice, Chosen, Control, Grid, Grids, Item, Meter, Scale, Table, TableCell, Text, Tone};
 use crate::view_model::Models;
 use crate::view_model::output::{LineModel, PlotModel, RankingModel};
 
@@ -374,12 +372,7 @@ fn texts_of(kept: &KeptTexts, opened: &OpenedHead) -> Vec<Item> {
 const LEGEND: &str = "From each token to those that it looks at, as thick as the weight.";
 
 fn grid(head: &HeadTexts, text: &OpenedText) -> Grid {
-    Grid {
-        title: head.name.clone(),
-        rows: text.queries.as_slice().into(),
-        cols: text.keys.as_slice().into(),
-        cells: Cells::Numbers { values: text.weights.flat().iter().copied().map(Some).collect(), entries: Vec::new() },
-        scale: Scale::Share { hue: head.head, full: 1.0 },
-        marked: Vec::new(),
-    }
+    let names = [&text.queries, &text.keys].map(|names| names.as_slice().into());
+    let weights = text.weights.flat().iter().copied().map(Some).collect();
+    Grid::of_numbers(&*head.name, names, weights, Scale::Share { hue: head.head, full: 1.0 })
 }

@@ -1,7 +1,7 @@
 //! *Weights*: every tensor of the model as a map or, if the weights are compared with others, a map of the differences.
 
 use crate::sheet::grid::numbered;
-use crate::sheet::{Cells, Chosen, Grid, Grids, Item, Scale};
+use crate::sheet::{Cells, Chosen, Grid, Item, Scale};
 use crate::view_model::Models;
 use crate::view_model::tensors::{TensorModel, WeightsModel};
 
@@ -22,7 +22,7 @@ pub fn items(models: &Models, _: &Chosen) -> Option<Vec<Item>> {
         }
         let is_shown = |tensor: &&&TensorModel| tensor.entries() > 0;
         let grids = group.tensors.iter().filter(is_shown).map(|tensor| grid(tensor)).collect();
-        items.push(Item::Grids(Grids { grids, as_lines: false, legend: LEGEND.to_owned() }));
+        items.push(Item::maps(grids, LEGEND));
     }
     Some(items)
 }

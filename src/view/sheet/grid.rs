@@ -61,6 +61,17 @@ pub enum Cells {
 }
 
 impl Grid {
+    /// Creates a map of any numbers, row by row, without entries and without marks.
+    pub fn of_numbers(
+        title: impl Into<String>,
+        [rows, cols]: [Arc<[String]>; 2],
+        values: Vec<Option<f32>>,
+        scale: Scale,
+    ) -> Self {
+        let cells = Cells::Numbers { values, entries: Vec::new() };
+        Self { title: title.into(), rows, cols, cells, scale, marked: Vec::new() }
+    }
+
     /// Returns the number of a cell; `None` where it is empty.
     ///
     /// # Panics

@@ -100,6 +100,11 @@ impl Item {
     pub fn toned(words: impl Into<String>, tone: Tone) -> Self {
         Self::Text(Text::toned(words, tone))
     }
+
+    /// Creates maps side by side, with a sentence on their colours, rows and columns.
+    pub fn maps(grids: Vec<Grid>, legend: impl Into<String>) -> Self {
+        Self::Grids(Grids { grids, as_lines: false, legend: legend.into() })
+    }
 }
 
 /// A line that opens to show its content. In the window, only one line of a sheet is open at a time.
@@ -191,14 +196,8 @@ impl Tiles {
     pub fn grid(&self, tile: &Tile) -> Grid {
         const SIDE: usize = 24;
         let (head, map) = (&self.heads.heads[tile.head], self.heads.thumbnail(tile.head, SIDE, self.reading));
-        Grid {
-            title: head.title.clone(),
-            rows: numbered(map.rows),
-            cols: numbered(map.cols),
-            cells: Cells::Numbers { values: map.shares, entries: Vec::new() },
-            scale: Scale::Share { hue: head.own, full: 1.0 },
-            marked: Vec::new(),
-        }
+        let scale = Scale::Share { hue: head.own, full: 1.0 };
+        Grid::of_numbers(&*head.title, [map.rows, map.cols].map(numbered), map.shares, scale)
     }
 }
 

@@ -580,6 +580,15 @@ pub struct AttributionModel {
     pub looks: Vec<Share>,
 }
 
+/// The ways to divide a logit: by layers, by heads, or by heads and the words that they look at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TermWays {
+    #[default]
+    Layers,
+    Heads,
+    Looks,
+}
+
 /// A term of a logit, with its name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Share {

@@ -3,6 +3,7 @@
 use attune_core::kernel::snapshot::sentence::token_labels;
 use attune_core::kernel::snapshot::{Likeness, Neighbours, PairedWord, Snapshot, StaticSpace};
 
+use super::meaning::NearWord;
 use super::number;
 use super::stage::wanted;
 
@@ -27,17 +28,9 @@ pub struct PairModel {
     /// The labels, such as `apple₁` and `apple′`.
     pub labels: [String; 2],
     /// The other words nearest to each output, by cosine.
-    pub near: [Vec<NearOutput>; 2],
+    pub near: [Vec<NearWord>; 2],
     /// A sentence on how attention changes the word.
     pub said: String,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct NearOutput {
-    pub word: String,
-    /// The index of the word's group among the lesson's groups.
-    pub group: Option<usize>,
-    pub cosine: f32,
 }
 
 /// The number of neighbours in the list.
@@ -81,14 +74,9 @@ pub fn second_labels(labels: &[String]) -> Vec<String> {
     labels.iter().map(|label| format!("{label}{SECOND}")).collect()
 }
 
-fn near_words(space: &StaticSpace, near: &Neighbours, itself: usize) -> Vec<NearOutput> {
+fn near_words(space: &StaticSpace, near: &Neighbours, itself: usize) -> Vec<NearWord> {
     let others = near.by_cosine.iter().filter(|near| near.word != itself).take(NEAR);
-    let told = others.map(|near| NearOutput {
-        word: space.vocabulary[near.word].clone(),
-        group: space.group_of[near.word],
-        cosine: near.cosine,
-    });
-    told.collect()
+    others.map(|near| NearWord::of(space, near, false)).collect()
 }
 
 fn said([first, second]: &[String; 2], Likeness { cosine, distance }: Likeness) -> String {

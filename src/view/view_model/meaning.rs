@@ -103,6 +103,12 @@ pub struct NearWord {
 }
 
 impl NearWord {
+    /// Returns a neighbour with its name and its group; `is_new` says whether the list at the other end lacks it.
+    pub fn of(space: &StaticSpace, near: &Neighbour, is_new: bool) -> Self {
+        let Neighbour { word: row, cosine, distance } = *near;
+        Self { word: space.vocabulary[row].clone(), row, group: space.group_of[row], cosine, distance, is_new }
+    }
+
     pub fn value(&self, measure: Measure) -> f32 {
         match measure {
             Measure::Cosine => self.cosine,
@@ -199,15 +205,8 @@ fn cut_words(words: &Words) -> Vec<CutWord> {
 
 fn near_words(space: &StaticSpace, own: &Neighbours, other: &Neighbours) -> NearWords {
     let list = |own: &[Neighbour], other: &[Neighbour]| {
-        let near = own.iter().map(|neighbour| NearWord {
-            row: neighbour.word,
-            word: space.vocabulary[neighbour.word].clone(),
-            group: space.group_of[neighbour.word],
-            cosine: neighbour.cosine,
-            distance: neighbour.distance,
-            is_new: other.iter().all(|other| other.word != neighbour.word),
-        });
-        near.collect()
+        let is_new = |near: &Neighbour| other.iter().all(|other| other.word != near.word);
+        own.iter().map(|near| NearWord::of(space, near, is_new(near))).collect()
     };
     NearWords {
         by_cosine: list(&own.by_cosine, &other.by_cosine),

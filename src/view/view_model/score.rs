@@ -70,7 +70,7 @@ pub struct PartRow {
 }
 
 /// The number of pairs, and of parts, that are listed.
-const LISTED: usize = 12;
+pub const LISTED: usize = 12;
 
 /// The split of a score, or the reason why there is none, in words.
 impl Model for Result<ScoreModel, String> {
@@ -160,7 +160,7 @@ fn sum(split: &SplitScore) -> PairNumbers {
 }
 
 /// Returns the rows and columns of a table's entries, those of the largest magnitude first.
-fn largest(table: &Matrix<f64>) -> Vec<(usize, usize)> {
+pub fn largest(table: &Matrix<f64>) -> Vec<(usize, usize)> {
     let mut places: Vec<(usize, usize)> =
         (0..table.rows()).flat_map(|a| (0..table.cols()).map(move |c| (a, c))).collect();
     places.sort_by(|a, b| table.get(b.0, b.1).abs().total_cmp(&table.get(a.0, a.1).abs()));

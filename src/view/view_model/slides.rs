@@ -13,7 +13,9 @@ use attune_core::lesson::text::markdown_options;
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
 use super::attention::AttentionMaps;
-use crate::explain::walk::Step;
+use super::capitalised;
+use crate::explain::print::AND;
+use crate::explain::walk::{RouteModel, Step, WalkModel};
 
 /// The number of characters that fit on a slide in large type.
 const ROOM: usize = 300;
@@ -68,6 +70,33 @@ pub enum Stop {
     },
     /// The place after a whole layer.
     Layer(usize),
+}
+
+impl Stop {
+    /// Returns the layer and the step at whose end the walk stops.
+    pub fn place(self) -> (usize, Step) {
+        match self {
+            Self::Step { layer, step } => (layer, step),
+            Self::Layer(layer) => (layer, Step::Contextual),
+        }
+    }
+
+    /// Returns the title of a slide's layer; `None` in a model whose layers have none.
+    pub fn title(self, route: &RouteModel) -> Option<String> {
+        let title = &route.layers.get(self.place().0).filter(|layer| !layer.title.is_empty())?.title;
+        Some(capitalised(&if self.is_whole_layer() { format!("After {title}") } else { title.clone() }))
+    }
+
+    /// Returns the equations of a slide in LaTeX: those of its step. After a whole layer there are none, because they
+    /// would always be the same.
+    pub fn equations(self, walk: &WalkModel) -> impl Iterator<Item = &str> {
+        let equations: &str = if self.is_whole_layer() { "" } else { &walk.step(self.place().1).equation };
+        equations.split(AND).filter(|equation| !equation.is_empty())
+    }
+
+    fn is_whole_layer(self) -> bool {
+        matches!(self, Self::Layer(_))
+    }
 }
 
 /// Returns the number of layers through which the walk goes; 0 before there is a model, and if no word attends to

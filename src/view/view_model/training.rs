@@ -126,6 +126,11 @@ impl TrainingStage {
         }
     }
 
+    /// Returns whether training is paused or stopped before the last step.
+    pub fn can_go_on(self) -> bool {
+        matches!(self, Self::Paused | Self::Stopped)
+    }
+
     /// Returns whether there is no model yet.
     pub fn is_before_model(self) -> bool {
         matches!(self, Self::Embedding { .. } | Self::Loading { .. })

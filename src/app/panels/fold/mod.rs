@@ -10,13 +10,14 @@ use attune_engine::numerics::moves::Point;
 use attune_ui::theme::{self, MARK_CONTRAST, Palette, TEXT_CONTRAST, size};
 use attune_ui::ui_state::{PanelView, Selection, Trail, Walk};
 use attune_ui::widgets::arrow::arrow;
+use attune_ui::widgets::controls::named;
 use attune_ui::widgets::heat::{Heat, width_of};
 use attune_ui::widgets::traced::{ASK_HINT, ask_on};
 use attune_view::explain::walk::Step;
 use attune_view::view_model::fold::{FoldModel, ProjectedRole, Sheet, SheetEntries};
 use egui::{
     Align2, Color32, FontId, Id, Label, Painter, Pos2, Rect, Sense, Stroke, StrokeKind, TextStyle, Ui, UiBuilder, Vec2,
-    pos2, vec2,
+    WidgetType, pos2, vec2,
 };
 
 use self::scene::{FoldScene, Placed, RoleStage};
@@ -70,9 +71,8 @@ fn words_width(ui: &Ui, model: &FoldModel) -> f32 {
 }
 
 fn signs_ui(ui: &Ui, scene: &FoldScene, walk: f32) {
-    let palette = Palette::of(ui.visuals().dark_mode);
     for sign in scene.signs(walk) {
-        let ink = palette.ink.gamma_multiply(sign.alpha);
+        let ink = Palette::on(ui).ink.gamma_multiply(sign.alpha);
         ui.painter().text(sign.center, egui::Align2::CENTER_CENTER, sign.text, theme::strong(size::READING), ink);
     }
 }
@@ -104,7 +104,7 @@ impl Scales {
             let finite = values.map(|x| x.abs()).filter(|x| x.is_finite());
             (std::mem::discriminant(&sheet(0)), finite.fold(f32::MIN_POSITIVE, f32::max))
         };
-        let by_head: [fn(usize) -> Sheet; 10] = [
+        let kinds: [fn(usize) -> Sheet; 11] = [
             |own| Sheet::RoleWeights(ProjectedRole::Query, own),
             Sheet::Query,
             Sheet::Key,
@@ -114,11 +114,11 @@ impl Scales {
             Sheet::Mix,
             Sheet::OutputWeights,
             |_| Sheet::Input,
+            |_| Sheet::Output,
             // The inputs of all roles share the query's scale, which is that of the input unless it is normed first.
             |_| Sheet::Projected(ProjectedRole::Query),
         ];
-        let by_kind = by_head.into_iter().chain([(|_| Sheet::Output) as fn(usize) -> Sheet]).map(largest).collect();
-        Self { by_kind }
+        Self { by_kind: kinds.into_iter().map(largest).collect() }
     }
 
     /// Returns the largest entry of a kind of matrix, or 1 for attention weights, whose colours are not scaled.
@@ -134,8 +134,7 @@ fn hover(ui: &Ui, model: &FoldModel, placed: &[Placed], selection: &mut Selectio
     for one in placed.iter().filter(|one| one.alpha > SOLID) {
         let id = Id::new("sheet").with(one.sheet);
         let response = ui.interact(one.rect, ui.id().with(id), Sense::click());
-        let name = model.symbol(one.sheet);
-        response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, &name));
+        let response = named(response, WidgetType::Button, model.symbol(one.sheet));
         let entries = model.entries(one.sheet);
         let Some((row, col)) = response.hover_pos().and_then(|at| heat(one.rect, entries).at(at)) else {
             continue;
@@ -162,8 +161,7 @@ fn pictures_ui(
     for stage in scene.role_stages(walk) {
         let name = model.symbol(if stage.is_result { stage.role.of_head(0) } else { Sheet::Input });
         let response = ui.interact(stage.rect, ui.id().with((stage.role, stage.is_result)), Sense::click_and_drag());
-        let label = format!("{name} as points");
-        response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, &label));
+        let response = named(response, WidgetType::Button, format!("{name} as points"));
         turn(&response, camera);
         role_ui(ui, model, &stage, query, &*camera);
         let hint = if stage.is_result {
@@ -184,7 +182,7 @@ fn pictures_ui(
         let response = ui.interact(rect, ui.id().with(("picture", own)), Sense::click_and_drag());
         let name =
             if joined >= 1.0 { "All heads on the stage".to_owned() } else { format!("{} on the stage", head.title) };
-        response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, &name));
+        let response = named(response, WidgetType::Button, name);
         turn(&response, camera);
         PictureUi { model, own, rect, shown, walk, joined, query }.paint(ui, &*camera);
         response.on_hover_text("The view of the stage: drag to turn it, double-click to reset it");
@@ -193,10 +191,9 @@ fn pictures_ui(
 
 /// Paints the name of a head, with opacity `shown`.
 fn paint_title(ui: &Ui, model: &FoldModel, own: usize, at: Pos2, shown: f32) {
-    let palette = Palette::of(ui.visuals().dark_mode);
     let head = &model.heads[own];
     if shown > 0.0 {
-        let ink = palette.head(own).gamma_multiply(shown);
+        let ink = Palette::on(ui).head(own).gamma_multiply(shown);
         let off = if head.is_on { "" } else { "  · switched off" };
         let font = theme::strong(size::BODY);
         ui.painter().text(at, egui::Align2::LEFT_TOP, format!("{}{off}", head.title), font, ink);
@@ -242,7 +239,7 @@ const WEIGHT_MIN: f32 = 0.02;
 
 impl PictureUi<'_> {
     pub fn paint(&self, ui: &Ui, camera: &dyn SceneCamera) {
-        let palette = Palette::of(ui.visuals().dark_mode);
+        let palette = Palette::on(ui);
         let painter = ui.painter_at(self.rect);
         let hue = palette.head(self.own);
         frame(&painter, self.rect, if self.joined > 0.5 { palette.line } else { hue }, self.shown, palette);
@@ -351,7 +348,7 @@ type See<'a> = &'a dyn Fn(Point) -> Option<Pos2>;
 /// Shows the words as points: their inputs on the stage's axes, or their queries, keys or values on axes of their own.
 fn role_ui(ui: &Ui, model: &FoldModel, stage: &RoleStage, query: Option<usize>, camera: &dyn SceneCamera) {
     let RoleStage { role, is_result, rect, alpha } = *stage;
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let painter = ui.painter_at(rect);
     let places = if is_result { model.role_points(role).to_vec() } else { model.projected_points(role) };
     if places.is_empty() {
@@ -534,7 +531,7 @@ fn heat(rect: Rect, entries: SheetEntries) -> Heat {
 impl SheetUi<'_> {
     pub fn paint(&self, ui: &Ui) {
         let Placed { sheet, rect, alpha, .. } = *self.placed;
-        let palette = Palette::of(ui.visuals().dark_mode);
+        let palette = Palette::on(ui);
         let entries = self.model.entries(sheet);
         if entries.rows == 0 || entries.cols == 0 || rect.width() < 1.0 || rect.height() < 1.0 {
             return;

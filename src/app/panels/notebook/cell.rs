@@ -9,12 +9,12 @@ use attune_core::kernel::notebook::snapshot::CellStatus;
 use attune_core::lesson::cells::{Bind, CellKind, Slider};
 use attune_ui::actions::{ActionTable, NotebookAction};
 use attune_ui::theme::{self, Palette, size};
-use attune_ui::widgets::controls::{checkbox_ui, hint, undecided_ui};
+use attune_ui::widgets::controls::{checkbox_ui, hint, named, undecided_ui};
 use attune_view::view_model::notebook::CellModel;
 use egui::containers::menu::MenuButton;
 use egui::{
     Align, Button, Color32, Frame as Card, Label, Layout, Margin, Rect, Response, RichText, Sense,
-    Slider as EguiSlider, Stroke, Ui, UiBuilder, WidgetInfo, WidgetType, pos2,
+    Slider as EguiSlider, Stroke, Ui, UiBuilder, WidgetType, pos2,
 };
 
 use super::frame::NotebookFrame;
@@ -29,7 +29,6 @@ const BAR: f32 = 3.0;
 const VEIL: f32 = 0.12;
 
 pub fn cell_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut NotebookFrame) {
-    let palette = Palette::of(ui.visuals().dark_mode);
     let top = ui.min_rect().min;
     let ground = ground_ui(ui, cell, frame);
     let is_selected = frame.state.selected.as_ref() == Some(cell.id());
@@ -61,7 +60,7 @@ pub fn cell_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Notebook
         }
     });
     let bottom = ui.min_rect().bottom();
-    if let Some(color) = bar_color(cell, is_selected, palette) {
+    if let Some(color) = bar_color(cell, is_selected, Palette::on(ui)) {
         let bar = Rect::from_min_max(pos2(top.x, top.y), pos2(top.x + BAR, bottom));
         ui.painter().rect_filled(bar, size::RADIUS_SMALL, color);
     }
@@ -105,7 +104,7 @@ fn has_head(cell: &CellModel) -> bool {
 /// Shows the label and the status of a cell, with its menu on the right. A text has neither, and its menu appears in
 /// the corner with the pointer.
 fn head_ui(ui: &mut Ui, cell: &CellModel, is_near: bool, frame: &mut NotebookFrame) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let is_code = matches!(*cell.cell.kind, CellKind::Code { .. });
     let title = Behaviour::of(&cell.cell.kind).title;
     if !has_head(cell) {
@@ -142,16 +141,15 @@ fn head_ui(ui: &mut Ui, cell: &CellModel, is_near: bool, frame: &mut NotebookFra
 fn run_ui(ui: &mut Ui, cell: &CellModel, frame: &mut NotebookFrame) {
     let run = Button::new(RichText::new("▶").size(size::SMALL)).frame_when_inactive(false);
     let [run_it, go_on] = [NotebookAction::Run, NotebookAction::RunAndGoOn].map(|action| action.row().hint());
-    let response = ui.add(run).on_hover_text(format!("{run_it}, or {go_on}"));
-    response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("Run cell {}", cell.id())));
-    if response.clicked() {
+    let button = named(ui.add(run), WidgetType::Button, format!("Run cell {}", cell.id()));
+    if button.on_hover_text(format!("{run_it}, or {go_on}")).clicked() {
         frame.ask(cell.id(), CellCommand::Run);
         frame.select(cell.id());
     }
 }
 
 fn note_ui(ui: &mut Ui, cell: &CellModel) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     if !cell.note.is_empty() {
         let color = if cell.shown.is_stale() { palette.warn } else { palette.ink_faint };
         let why = match cell.shown.status {
@@ -174,10 +172,10 @@ fn note_ui(ui: &mut Ui, cell: &CellModel) {
 }
 
 fn menu_ui(ui: &mut Ui, cell: &CellModel, frame: &mut NotebookFrame) {
-    let ink = Palette::of(ui.visuals().dark_mode).ink_faint;
+    let ink = Palette::on(ui).ink_faint;
     let dots = Button::new(RichText::new("⋯").size(size::READING).color(ink)).frame_when_inactive(false);
     let (button, _) = MenuButton::from_button(dots).ui(ui, |ui| entries_ui(ui, cell, frame));
-    button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("Menu of cell {}", cell.id())));
+    named(button, WidgetType::Button, format!("Menu of cell {}", cell.id()));
 }
 
 fn entries_ui(ui: &mut Ui, cell: &CellModel, frame: &mut NotebookFrame) {
@@ -228,10 +226,9 @@ fn entry_words(action: NotebookAction, cell: &CellModel) -> &'static str {
 
 /// Shows the first line of a folded cell.
 fn folded_ui(ui: &mut Ui, cell: &CellModel, frame: &mut NotebookFrame) {
-    let palette = Palette::of(ui.visuals().dark_mode);
     let line = Behaviour::of(&cell.cell.kind).summary.unwrap_or(&cell.cell.text);
     let line = line.trim_start_matches(['#', ' ']).lines().next().unwrap_or_default();
-    let words = RichText::new(format!("▶  {line} …")).color(palette.ink_soft);
+    let words = RichText::new(format!("▶  {line} …")).color(Palette::on(ui).ink_soft);
     let response = ui
         .add(Label::new(words).truncate().sense(Sense::click()))
         .on_hover_text(NotebookAction::Fold.row().hint_with("Unfold"));
@@ -243,7 +240,7 @@ fn folded_ui(ui: &mut Ui, cell: &CellModel, frame: &mut NotebookFrame) {
 /// Shows the lesson's newer text beside the one that the learner has edited, and lets the learner choose.
 fn conflict_ui(ui: &mut Ui, cell: &CellModel, frame: &mut NotebookFrame) {
     let Some(newer) = &cell.cell.conflict else { return };
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     egui::Frame::new().stroke(Stroke::new(size::HAIRLINE, palette.warn)).inner_margin(size::GAP).show(ui, |ui| {
         ui.label(RichText::new("The lesson has a newer text for this cell:").color(palette.warn));
         ui.add(Label::new(RichText::new(&**newer).monospace()).selectable(true).wrap());
@@ -301,8 +298,7 @@ pub fn text_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Notebook
     if frame.state.open_text.as_ref() == Some(id) {
         write_ui(ui, cell, index, frame);
     } else if is_empty {
-        let palette = Palette::of(ui.visuals().dark_mode);
-        let hint = RichText::new("Empty text; press Enter to write").color(palette.ink_faint);
+        let hint = RichText::new("Empty text; press Enter to write").color(Palette::on(ui).ink_faint);
         if ui.add(Label::new(hint).sense(Sense::click())).clicked() {
             frame.write(id);
         }
@@ -341,7 +337,7 @@ fn ran_ui(ui: &mut Ui, cell: &CellModel) {
 }
 
 pub fn slider_ui(ui: &mut Ui, cell: &CellModel, slider: &Slider, frame: &mut NotebookFrame) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     if !slider.caption.is_empty() {
         ui.label(RichText::new(&slider.caption).size(size::READING));
     }
@@ -377,7 +373,7 @@ fn mask_ui(ui: &mut Ui, turned: Option<f64>) -> Option<f64> {
     };
     let is_turned = response.on_hover_text("The causal mask").changed();
     if turned.is_none() {
-        let ink = Palette::of(ui.visuals().dark_mode).ink_soft;
+        let ink = Palette::on(ui).ink_soft;
         ui.label(RichText::new("The mask is custom, so this box is neither on nor off.").size(size::SMALL).color(ink));
     }
     is_turned.then(|| f64::from(u8::from(on)))
@@ -388,7 +384,7 @@ fn number_ui(ui: &mut Ui, slider: &Slider, before: f64) -> Option<f64> {
     const VALUE_ROOM: f32 = 130.0;
     let (mut value, mut is_turned) = (before, false);
     ui.horizontal(|ui| {
-        ui.label(RichText::new(name(&slider.bind)).monospace().color(Palette::of(ui.visuals().dark_mode).ink_soft));
+        ui.label(RichText::new(slider.bind.to_string()).monospace().color(Palette::on(ui).ink_soft));
         ui.spacing_mut().slider_width = (ui.available_width() - VALUE_ROOM).max(size::CHART_MIN);
         // A value that is outside the range or between two steps stays until the slider is moved.
         let range = slider.range.0..=slider.range.1;
@@ -399,16 +395,6 @@ fn number_ui(ui: &mut Ui, slider: &Slider, before: f64) -> Option<f64> {
         is_turned = hint(ui.add(bar), "Drag to set the value; everything that depends on it follows").changed();
     });
     is_turned.then_some(value)
-}
-
-fn name(bind: &Bind) -> String {
-    match bind {
-        Bind::Temperature => "temperature".to_owned(),
-        Bind::Time => "time".to_owned(),
-        Bind::Mask => "mask".to_owned(),
-        Bind::Weight { tensor, row, col } => format!("{tensor}[{row}, {col}]"),
-        Bind::Variable(name) => name.clone(),
-    }
 }
 
 pub fn stage_ui(
@@ -443,7 +429,7 @@ pub fn show(
 
 /// Shows the card of a stage cell. Returns true if it was clicked.
 fn card_ui(ui: &mut Ui, caption: &str, sentence: Option<&str>, is_shown: bool) -> bool {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let edge = if is_shown { palette.accent } else { theme::CLEAR };
     let card = Card::new()
         .fill(palette.raised)
@@ -462,9 +448,7 @@ fn card_ui(ui: &mut Ui, caption: &str, sentence: Option<&str>, is_shown: bool) -
         let button = egui::Button::new(RichText::new("▶  Show").color(palette.on_accent)).fill(palette.accent);
         let hint =
             NotebookAction::Write.row().hint_with("Sets the sentence, the highlighted words and the time of the stage");
-        let response = ui.add(button).on_hover_text(hint);
-        response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, format!("Show: {caption}")));
-        response.clicked()
+        named(ui.add(button), WidgetType::Button, format!("Show: {caption}")).on_hover_text(hint).clicked()
     });
     card.inner
 }

@@ -215,7 +215,7 @@ impl NotebookFrame<'_, '_> {
         let Some(index) = self.model.index(&awaited.next_to) else { return };
         let place = if awaited.is_above { index.checked_sub(1) } else { Some(index + 1) };
         let Some(cell) = place.and_then(|place| self.model.cells.get(place)) else { return };
-        // A new cell has no height yet.
+        // Only a cell that was never drawn has no height, so this one is new.
         if cell.cell.is_own && !self.state.heights.contains_key(cell.id()) {
             let (id, to_write, text) = (cell.id().clone(), awaited.to_write, awaited.text);
             self.state.awaited = None;

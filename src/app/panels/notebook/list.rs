@@ -18,9 +18,7 @@ use attune_ui::widgets::popup::{leave_room, note_ui};
 use attune_view::view_model::course::AroundLesson;
 use attune_view::view_model::notebook::CellModel;
 use egui::style::ScrollAnimation;
-use egui::{
-    Align, Align2, Button, Event, Rect, RichText, ScrollArea, Ui, UiBuilder, Vec2, WidgetInfo, WidgetType, pos2, vec2,
-};
+use egui::{Align, Align2, Button, Event, Rect, Response, RichText, ScrollArea, Ui, UiBuilder, Vec2, pos2, vec2};
 
 use super::cell::{cell_ui, first_height};
 use super::frame::NotebookFrame;
@@ -264,7 +262,6 @@ fn letters_ui(ui: &Ui, frame: &mut NotebookFrame) {
 
 /// Shows the part of the list below the last cell, with the button of the next lesson, to which ↓ leads from this cell.
 fn way_on_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
-    let palette = Palette::of(ui.visuals().dark_mode);
     let around = frame.prose.around.clone();
     if let Some(Progress { done, of }) = frame.model.touring {
         ui.weak(format!("Measuring this model for its tour: text {done} of {of} …"));
@@ -276,49 +273,34 @@ fn way_on_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
     if frame.state.wants_next {
         ui.ctx().request_repaint();
     }
-    if let Some(next) = &around.after {
-        next_ui(ui, next, wants, frame);
-    } else {
-        let course = WindowAction::Course.row();
-        let response = ui.button(course.text).on_hover_text(course.hint());
-        if wants {
-            response.request_focus();
-            response.scroll_to_me(None);
+    let (button, action) = match &around.after {
+        Some(next) => (next_ui(ui, next), Action::open(&next.path)),
+        None => {
+            let course = WindowAction::Course.row();
+            (ui.button(course.text).on_hover_text(course.hint()), WindowAction::Course.into())
         }
-        if response.clicked() {
-            frame.actions.push(WindowAction::Course.into());
-        }
+    };
+    if wants {
+        button.request_focus();
+        button.scroll_to_me(None);
+    }
+    if button.clicked() {
+        frame.actions.push(action);
     }
     if let Some(before) = &around.before {
-        let words = RichText::new(format!("Previous lesson: {}", before.title)).color(palette.ink_soft);
+        let words = RichText::new(format!("Previous lesson: {}", before.title)).color(Palette::on(ui).ink_soft);
         let response = ui.add(Button::new(words).wrap());
         if response.on_hover_text("Opens that lesson; your work on this one is saved").clicked() {
-            open(frame, before);
+            frame.actions.push(Action::open(&before.path));
         }
     }
     ui.add_space(size::GAP_WIDE);
 }
 
-/// Shows the button of the next lesson, which takes the keyboard if `wants` is true.
-fn next_ui(ui: &mut Ui, next: &AroundLesson, wants: bool, frame: &mut NotebookFrame) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+fn next_ui(ui: &mut Ui, next: &AroundLesson) -> Response {
+    let palette = Palette::on(ui);
     let words = RichText::new(format!("Next lesson: {}", next.title)).font(theme::strong(size::READING));
-    let button =
-        Button::new(words.color(palette.on_accent)).fill(palette.accent).min_size(egui::vec2(0.0, size::CELL_MAX));
-    let response = ui.add(button.wrap());
-    response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("Next lesson: {}", next.title)));
-    if wants {
-        response.request_focus();
-        response.scroll_to_me(None);
-    }
-    if response
+    let button = Button::new(words.color(palette.on_accent)).fill(palette.accent).min_size(vec2(0.0, size::CELL_MAX));
+    ui.add(button.wrap())
         .on_hover_text("Opens that lesson; your work on this one is saved (↓ from the last cell, then Enter)")
-        .clicked()
-    {
-        open(frame, next);
-    }
-}
-
-fn open(frame: &mut NotebookFrame, lesson: &AroundLesson) {
-    frame.actions.push(Action::open(&lesson.path));
 }

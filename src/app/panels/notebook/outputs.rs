@@ -6,18 +6,19 @@ use attune_ui::text::images::Images;
 use attune_ui::text::prose::equation_ui;
 use attune_ui::text::prose::paint::image_ui;
 use attune_ui::theme::{self, Palette, size};
-use attune_ui::widgets::controls::{copy, copy_button, is_copied};
-use attune_ui::widgets::heat::text_width;
+use attune_ui::widgets::controls::{copy, copy_button, is_copied, named};
 use attune_ui::widgets::plot::plot_ui;
 use attune_ui::widgets::table::table_ui;
 use attune_view::view_model::output::{
-    ComparedContent, ComparedModel, ComparedNumbers, NumberModel, OutputModel, RankingModel, RankingRow, SIDES,
-    TableModel, TextModel, full,
+    ComparedContent, ComparedModel, ComparedNumbers, NumberModel, OutputModel, RankingModel, SIDES, TableModel,
+    TextModel,
 };
 use egui::{
-    Align, Align2, CollapsingHeader, Grid, Label, Layout, Rect, Response, RichText, ScrollArea, Sense, Ui, UiBuilder,
-    Vec2, WidgetInfo, WidgetType, pos2,
+    Align, CollapsingHeader, Grid, Label, Layout, Rect, Response, RichText, ScrollArea, Sense, Ui, UiBuilder,
+    WidgetType, pos2,
 };
+
+use crate::sheet::{ranked_ui, words_width};
 
 /// Shows outputs one below another; consecutive printed lines form one text. The caller must give `ui` an id of its own
 /// for each cell.
@@ -78,7 +79,7 @@ fn picture_ui(ui: &mut Ui, path: &str, images: &mut Images) {
             image_ui(ui, 0, path, path, rect, images);
         }
         Err(why) => {
-            let error = Palette::of(ui.visuals().dark_mode).error;
+            let error = Palette::on(ui).error;
             ui.add(Label::new(RichText::new(format!("{path}: {why}")).color(error)).wrap());
         }
     }
@@ -86,7 +87,7 @@ fn picture_ui(ui: &mut Ui, path: &str, images: &mut Images) {
 
 /// Shows the message of a fault, its place, and a hint.
 pub fn fault_ui(ui: &mut Ui, fault: &Fault) -> Response {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let shown = ui.vertical(|ui| {
         ui.spacing_mut().item_spacing.y = size::GAP_TIGHT;
         let place = fault.place.map_or_else(String::new, |place| format!("{place}  "));
@@ -100,12 +101,12 @@ pub fn fault_ui(ui: &mut Ui, fault: &Fault) -> Response {
 }
 
 fn number_ui(ui: &mut Ui, number: &NumberModel) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let id = ui.id().with("number");
     ui.horizontal(|ui| {
         let text = RichText::new(&number.shown).font(theme::mono(size::READING)).color(palette.ink);
         let label = ui.add(Label::new(text).sense(Sense::click()));
-        label.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("Copy the number {}", number.full)));
+        let label = named(label, WidgetType::Button, format!("Copy the number {}", number.full));
         if label.has_focus() {
             ui.painter().hline(label.rect.x_range(), label.rect.bottom(), (size::HAIRLINE, palette.accent));
         }
@@ -166,17 +167,15 @@ fn line_ui(ui: &mut Ui, text: &TextModel) {
 
 /// Shows a help text with its equation typeset.
 fn help_ui(ui: &mut Ui, help: &Help) {
-    let palette = Palette::of(ui.visuals().dark_mode);
     help_words_ui(ui, help);
-    let example = RichText::new(help.example).font(theme::mono(size::SMALL)).color(palette.ink_soft);
+    let example = RichText::new(help.example).font(theme::mono(size::SMALL)).color(Palette::on(ui).ink_soft);
     ui.add(Label::new(example).selectable(true).wrap());
 }
 
 /// Shows the call, the meaning and the equation of a function, one below another.
 pub fn help_words_ui(ui: &mut Ui, help: &Help) {
-    let palette = Palette::of(ui.visuals().dark_mode);
     ui.spacing_mut().item_spacing.y = size::GAP_TIGHT;
-    let call = RichText::new(help.call).monospace().color(palette.code.function);
+    let call = RichText::new(help.call).monospace().color(Palette::on(ui).code.function);
     ui.add(Label::new(call).selectable(true).wrap());
     ui.add(Label::new(help.meaning).wrap());
     if !help.equation.is_empty() {
@@ -189,49 +188,17 @@ fn ranking_ui(ui: &mut Ui, ranking: &RankingModel) {
         ui.weak("No words.");
         return;
     }
-    let widest = ranking.rows.iter().map(|row| text_width(ui, &row.word)).fold(0.0, f32::max).min(size::WORD_MAX);
     let show = |ui: &mut Ui| {
         ui.spacing_mut().item_spacing.y = 0.0;
+        let columns = (words_width(ui, ranking), ranking.has_negative);
+        // A similarity is not a weight, so the bar does not have the colour of a positive or a negative number.
+        let fill = Palette::on(ui).ink_faint;
         let area = ScrollArea::vertical().max_height(size::OUTPUT_MAX).auto_shrink([false, true]);
         area.show_rows(ui, size::TABLE_ROW, ranking.rows.len(), |ui, rows| {
-            ranking.rows[rows].iter().for_each(|row| row_ui(ui, row, widest, ranking.has_negative));
+            ranking.rows[rows].iter().for_each(|row| ranked_ui(ui, row, columns, fill, None));
         });
     };
     beside_copy(ui, "the list", || ranking.tsv(), show);
-}
-
-/// Shows a word with its bar and its number.
-fn row_ui(ui: &mut Ui, row: &RankingRow, widest: f32, has_negative: bool) {
-    const NUMBER: f32 = 56.0;
-    let palette = Palette::of(ui.visuals().dark_mode);
-    let (rect, response) = ui.allocate_exact_size(Vec2::new(ui.available_width(), size::TABLE_ROW), Sense::hover());
-    let word = Rect::from_min_max(rect.min, rect.left_bottom() + Vec2::new(widest, 0.0));
-    let painter = ui.painter_at(rect);
-    ui.painter_at(word).text(
-        word.left_center(),
-        Align2::LEFT_CENTER,
-        &row.word,
-        theme::plain(size::LABEL),
-        palette.ink,
-    );
-    let number = rect.right_center();
-    painter.text(number, Align2::RIGHT_CENTER, &row.shown, theme::mono(size::MONO), palette.ink_soft);
-    let track = Rect::from_min_max(
-        word.right_top() + Vec2::new(size::GAP, 0.0),
-        rect.right_bottom() - Vec2::new(NUMBER + size::GAP, 0.0),
-    );
-    let track = Rect::from_center_size(track.center(), Vec2::new(track.width(), size::BAR));
-    if let Some(share) = row.share.filter(|_| track.is_positive()) {
-        let radius = f32::from(size::RADIUS_SMALL);
-        painter.rect_filled(track, radius, palette.raised);
-        let zero = if has_negative { track.center().x } else { track.left() };
-        let end = zero + share * (track.right() - zero);
-        let bar = Rect::from_x_y_ranges(zero.min(end)..=zero.max(end), track.y_range());
-        // A similarity is not a weight, so the bar does not have the colour of a positive or a negative number.
-        painter.rect_filled(bar, radius, palette.ink_faint);
-    }
-    response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, format!("{} {}", row.word, row.shown)));
-    response.on_hover_ui_at_pointer(|ui| _ = ui.monospace(format!("{} {}", row.word, full(row.number))));
 }
 
 /// Shows the comparison of all cases. The first wrong case is open, or the first case if none is wrong.
@@ -272,7 +239,7 @@ fn mark(case: &ComparedModel) -> &'static str {
 
 fn grid_ui(ui: &mut Ui, cases: &[(&ComparedModel, &ComparedNumbers)]) {
     const COLUMN: f32 = 74.0;
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let has_names = cases.len() > 1;
     let columns = (SIDES.len() + usize::from(has_names)) as f32;
     // In large type there is less room, and columns are only as wide as their words.
@@ -300,13 +267,12 @@ fn grid_ui(ui: &mut Ui, cases: &[(&ComparedModel, &ComparedNumbers)]) {
 }
 
 fn content_ui(ui: &mut Ui, case: &ComparedModel) {
-    let palette = Palette::of(ui.visuals().dark_mode);
     match &case.content {
         ComparedContent::Numbers(numbers) => grid_ui(ui, &[(case, numbers)]),
         ComparedContent::Tables { table, .. } => table_of_code_ui(ui, table),
         ComparedContent::Apart { yours, expected, .. } => {
             for (side, output) in SIDES.into_iter().zip([yours, expected]) {
-                ui.label(RichText::new(side).size(size::SMALL).color(palette.ink_faint));
+                ui.label(RichText::new(side).size(size::SMALL).color(Palette::on(ui).ink_faint));
                 ui.push_id(side, |ui| output_ui(ui, output));
             }
         }

@@ -7,10 +7,10 @@ use attune_core::lesson::cells::{Exercise, Predict};
 use attune_ui::actions::{ActionTable, NotebookAction};
 use attune_ui::text::prose::prose_ui;
 use attune_ui::theme::{Palette, size};
-use attune_ui::widgets::controls::choice_ui;
+use attune_ui::widgets::controls::{choice_ui, named};
 use attune_view::view_model::notebook::{CellModel, shown_choices};
 use attune_view::view_model::output::ComparedModel;
-use egui::{Align, Button, Frame as Card, Layout, Margin, RichText, Ui, WidgetInfo, WidgetType};
+use egui::{Align, Button, Frame as Card, Layout, RichText, Ui, WidgetType};
 
 use super::frame::NotebookFrame;
 use super::outputs::{compared_ui, fault_ui, outputs_ui, pictures_ui};
@@ -62,9 +62,8 @@ pub fn predict_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, frame: &mut 
 fn lessons_model_ui(ui: &mut Ui, cell: &CellModel, frame: &NotebookFrame) {
     let changes = frame.model.model_changes();
     if cell.shown.reads_model && !changes.is_empty() {
-        let palette = Palette::of(ui.visuals().dark_mode);
         let words = format!("The lesson's own model was asked; yours differs ({}).", changes.join(", "));
-        ui.label(RichText::new(words).size(size::SMALL).color(palette.ink_soft));
+        ui.label(RichText::new(words).size(size::SMALL).color(Palette::on(ui).ink_soft));
     }
 }
 
@@ -171,7 +170,7 @@ fn exercise_buttons_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame
 
 /// Shows the verdict in a line below the buttons, and the lesson's feedback on this answer.
 fn verdict_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame: &mut NotebookFrame) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let Some(run) = &cell.shown.run else { return };
     if let Some(fault) = &run.fault {
         fault_ui(ui, fault);
@@ -214,7 +213,7 @@ fn differing(compared: &[ComparedModel], failed: usize, cases: usize) -> String 
 
 /// Shows the evidence for the verdict: the answer's result beside the expected one, and other outputs of the check.
 fn evidence_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame: &mut NotebookFrame) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let Some(run) = &cell.shown.run else { return };
     let Some(Verdict::Exercise { failed_case, .. }) = &run.verdict else { return };
     // A right answer keeps its verdict when the model changes.
@@ -243,7 +242,7 @@ fn evidence_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame: &mut N
 }
 
 pub fn gate_ui(ui: &mut Ui, cell: &CellModel, caption: &str, frame: &mut NotebookFrame) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let is_closed =
         frame.model.closed_gate.and_then(|gate| frame.model.cells.get(gate)).is_some_and(|gate| gate.id() == cell.id());
     if !is_closed {
@@ -262,14 +261,12 @@ pub fn gate_ui(ui: &mut Ui, cell: &CellModel, caption: &str, frame: &mut Noteboo
 
 fn button(ui: &mut Ui, is_enabled: bool, words: &str, hint: &str, cell: &CellModel) -> bool {
     let response = ui.add_enabled(is_enabled, Button::new(words)).on_hover_text(hint).on_disabled_hover_text(hint);
-    response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, is_enabled, format!("{words}: {}", cell.id())));
-    response.clicked()
+    named(response, WidgetType::Button, format!("{words}: {}", cell.id())).clicked()
 }
 
-fn card_ui(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
-    let palette = Palette::of(ui.visuals().dark_mode);
-    let card =
-        Card::new().fill(palette.raised).corner_radius(size::RADIUS).inner_margin(Margin::same(size::PANEL_MARGIN));
+/// Shows content on a raised ground.
+pub(super) fn card_ui(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
+    let card = Card::new().fill(Palette::on(ui).raised).corner_radius(size::RADIUS).inner_margin(size::PANEL_MARGIN);
     card.show(ui, |ui| {
         ui.set_width(ui.available_width());
         content(ui);

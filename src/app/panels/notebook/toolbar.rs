@@ -7,13 +7,13 @@ use attune_core::kernel::notebook::NotebookCommand;
 use attune_engine::code::{Help, REFERENCE};
 use attune_ui::actions::{ActionTable, NotebookAction, keys};
 use attune_ui::theme::{self, Palette, size};
+use attune_ui::widgets::controls::{button_ui, named};
 use attune_ui::widgets::popup::lookup_window;
 use attune_view::view_model::course::Tasks;
 use attune_view::view_model::notebook::OutlineRow;
 use egui::containers::menu::MenuButton;
 use egui::{
-    Align, Button, Layout, Margin, RichText, ScrollArea, TextEdit, TextStyle, TextWrapMode, Ui, WidgetInfo, WidgetText,
-    WidgetType,
+    Align, Button, Layout, Margin, RichText, ScrollArea, TextEdit, TextStyle, TextWrapMode, Ui, WidgetText, WidgetType,
 };
 
 use super::frame::NotebookFrame;
@@ -21,7 +21,6 @@ use super::outputs::help_words_ui;
 use super::state::ReferenceUiState;
 
 pub(super) fn toolbar_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
-    let palette = Palette::of(ui.visuals().dark_mode);
     ui.horizontal(|ui| {
         outline_ui(ui, frame);
         let (button, _) = MenuButton::new("Run").ui(ui, |ui| run_ui(ui, frame));
@@ -33,14 +32,13 @@ pub(super) fn toolbar_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
         }
         if frame.model.is_running {
             let stop = NotebookAction::Interrupt.row();
-            if ui.button(stop.text).on_hover_text(stop.hint()).clicked() {
-                frame.commands.push(Command::Notebook(NotebookCommand::Interrupt));
-            }
+            let interrupt = Command::Notebook(NotebookCommand::Interrupt);
+            frame.commands.extend(button_ui(ui, stop.text, stop.hint(), interrupt));
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let Tasks { done, of } = frame.model.tasks;
             let laid = |words| {
-                let text = WidgetText::from(RichText::new(words).size(size::SMALL).color(palette.ink_soft));
+                let text = WidgetText::from(RichText::new(words).size(size::SMALL).color(Palette::on(ui).ink_soft));
                 text.into_galley(ui, Some(TextWrapMode::Extend), f32::INFINITY, TextStyle::Body)
             };
             // In a narrow notebook, the text has its short form or is left out.
@@ -59,10 +57,12 @@ pub(super) fn toolbar_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
 
 fn run_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
     let mut entry = |ui: &mut Ui, words: &str, keys: String, commands: &[NotebookCommand]| {
-        if ui.add(Button::new(words).shortcut_text(keys)).clicked() {
+        let response = ui.add(Button::new(words).shortcut_text(keys));
+        if response.clicked() {
             frame.commands.extend(commands.iter().cloned().map(Command::Notebook));
             ui.close();
         }
+        response
     };
     let (no_keys, restart) = (String::new, NotebookAction::Restart.row());
     entry(ui, "Run all cells", no_keys(), &[NotebookCommand::RunAll]);
@@ -70,15 +70,11 @@ fn run_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
     entry(ui, "Restart and run all", no_keys(), &[NotebookCommand::Restart, NotebookCommand::RunAll]);
     let auto = frame.model.auto_run;
     let words = if auto { "✓ Run cells automatically" } else { "Run cells automatically" };
-    if ui.button(words).on_hover_text("Runs a cell again whenever something that it reads has changed").clicked() {
-        frame.commands.push(Command::Notebook(NotebookCommand::SetAutoRun(!auto)));
-        ui.close();
-    }
+    entry(ui, words, no_keys(), &[NotebookCommand::SetAutoRun(!auto)])
+        .on_hover_text("Runs a cell again whenever something that it reads has changed");
     ui.separator();
-    if ui.button("Reset the notebook to the lesson's").on_hover_text("Undo brings your cells back").clicked() {
-        frame.commands.push(Command::Notebook(NotebookCommand::Reset));
-        ui.close();
-    }
+    entry(ui, "Reset the notebook to the lesson's", no_keys(), &[NotebookCommand::Reset])
+        .on_hover_text("Undo brings your cells back");
 }
 
 /// Shows the reference of the language in a window.
@@ -119,7 +115,7 @@ fn outline_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
 /// Shows a section or a task, and whether the task is done. A click scrolls to it.
 fn outline_row_ui(ui: &mut Ui, row: OutlineRow, frame: &mut NotebookFrame) {
     const INDENT: f32 = 12.0;
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let OutlineRow { id, level, words, done, is_open } = row;
     ui.horizontal(|ui| {
         ui.add_space(INDENT * level.saturating_sub(1) as f32);
@@ -136,8 +132,7 @@ fn outline_row_ui(ui: &mut Ui, row: OutlineRow, frame: &mut NotebookFrame) {
             Some(true) => "task, done",
             Some(false) => "task, open",
         };
-        let said = format!("{words}: {state}");
-        response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, is_open, &said));
+        let response = named(response, WidgetType::Button, format!("{words}: {state}"));
         if response.on_disabled_hover_text("Waits for the tasks above it").clicked() {
             frame.state.selected = Some(id.clone());
             frame.reveal_at_top(&id);
@@ -177,7 +172,7 @@ pub fn reference_ui(ui: &mut Ui, state: &mut ReferenceUiState) -> Option<&'stati
 
 /// Shows the help for a function. Returns true if its example was requested.
 fn help_ui(ui: &mut Ui, help: &Help) -> bool {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let card =
         egui::Frame::new().fill(palette.raised).corner_radius(size::RADIUS).inner_margin(Margin::same(size::GAP as i8));
     let card = card.show(ui, |ui| {
@@ -185,10 +180,7 @@ fn help_ui(ui: &mut Ui, help: &Help) -> bool {
         help_words_ui(ui, help);
         let example = RichText::new(help.example).font(theme::mono(size::SMALL)).color(palette.accent);
         let button = ui.add(Button::new(example).frame(false).wrap()).on_hover_text("Insert this example");
-        button.widget_info(|| {
-            WidgetInfo::labeled(WidgetType::Button, true, format!("Insert the example of {}", help.name))
-        });
-        button.clicked()
+        named(button, WidgetType::Button, format!("Insert the example of {}", help.name)).clicked()
     });
     card.inner
 }

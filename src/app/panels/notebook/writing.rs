@@ -73,12 +73,11 @@ fn fault_of(cell: &CellModel) -> Option<(&Fault, &str)> {
 }
 
 fn too_long_ui(ui: &mut Ui) {
-    let palette = Palette::of(ui.visuals().dark_mode);
     let words = format!(
         "This text is not kept, because a cell has at most {SOURCE_BYTES_MAX} bytes of text. \
         Shorten the text or split the cell."
     );
-    ui.label(RichText::new(words).color(palette.warn));
+    ui.label(RichText::new(words).color(Palette::on(ui).warn));
 }
 
 fn act(ui: &Ui, asked: Asked, cell: &CellModel, index: usize, frame: &mut NotebookFrame) {

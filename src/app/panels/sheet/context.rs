@@ -37,6 +37,12 @@ pub struct SheetContext<'a, 'view> {
     pub actions: Vec<Action>,
 }
 
+impl<'a, 'view> SheetContext<'a, 'view> {
+    pub fn new(state: &'a mut SheetUiState, view: &'a mut PanelView<'view>) -> Self {
+        Self { state, view, asks: Vec::new(), actions: Vec::new() }
+    }
+}
+
 /// Returns the visible width without a margin, in points; 0 while the panel has just begun to slide in.
 pub fn width_in_sight(ui: &Ui) -> f32 {
     (ui.clip_rect().width() - size::GAP).max(0.0)
@@ -44,13 +50,12 @@ pub fn width_in_sight(ui: &Ui) -> f32 {
 
 /// Draws a text in its tone, with its hint. A text that is only a tooltip is not drawn.
 pub fn text_ui(ui: &mut Ui, Text { words, tone, hint }: &Text) {
-    let palette = Palette::of(ui.visuals().dark_mode);
     let words = RichText::new(words);
     let words = match tone {
         Tone::Plain => words,
         Tone::Soft => words.weak(),
         Tone::Small => words.font(theme::plain(size::SMALL)).weak(),
-        Tone::Warning => words.color(palette.warn),
+        Tone::Warning => words.color(Palette::on(ui).warn),
         Tone::Code => words.monospace(),
         Tone::Tooltip => return,
     };

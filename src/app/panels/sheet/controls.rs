@@ -4,10 +4,10 @@ use attune_core::kernel::command::{AxisCommand, Command, TextsCommand};
 use attune_ui::actions::{ActionTable, WindowAction};
 use attune_ui::theme::{Palette, size};
 use attune_ui::ui_state::FocusRequest;
-use attune_ui::widgets::controls::{copy_button, reading_ui, sinks_ui};
+use attune_ui::widgets::controls::{button_ui, copy_button, named, reading_ui, sinks_ui};
 use attune_view::sheet::control::{Aside, Ask, Button, Control, Copy, Field, Form, Look, Menu, Shared};
 use egui::containers::menu::MenuButton;
-use egui::{Align, ComboBox, Id, Key, Layout, Response, RichText, TextEdit, Ui, Vec2, WidgetInfo, WidgetType};
+use egui::{Align, ComboBox, Id, Key, Layout, RichText, TextEdit, Ui, Vec2, WidgetInfo, WidgetType};
 
 use super::context::{SheetContext, ZOOMS, text_ui};
 
@@ -40,7 +40,7 @@ fn control_ui(ui: &mut Ui, control: &Control, cx: &mut SheetContext) {
         Control::Words(text) => text_ui(ui, text),
         Control::Sinks(sinks) => sinks_ui(ui, sinks),
         Control::Separator => _ = ui.separator(),
-        Control::Button(button) => cx.asks.extend(button_ui(ui, button, cx.view.asked)),
+        Control::Button(button) => cx.asks.extend(ask_ui(ui, button, cx.view.asked)),
         Control::Menu(menu) => menu_ui(ui, menu, cx),
         Control::Aside(aside) => aside.controls.iter().for_each(|control| control_ui(ui, control, cx)),
         Control::Form(form) => cx.asks.extend(form_ui(ui, form)),
@@ -77,11 +77,10 @@ fn action_of(ask: &Ask) -> Option<WindowAction> {
 }
 
 /// Draws a button. Returns its request if it was clicked, or its key was pressed.
-fn button_ui(ui: &mut Ui, button: &Button, asked: &mut FocusRequest) -> Option<Ask> {
-    let palette = Palette::of(ui.visuals().dark_mode);
+fn ask_ui(ui: &mut Ui, button: &Button, asked: &mut FocusRequest) -> Option<Ask> {
     let label = RichText::new(&button.label);
     let label = match button.hue {
-        Some(hue) => label.color(palette.head(hue)).strong(),
+        Some(hue) => label.color(Palette::on(ui).head(hue)).strong(),
         None => label,
     };
     let (response, info) = match button.look {
@@ -111,12 +110,7 @@ fn menu_ui(ui: &mut Ui, menu: &Menu, cx: &mut SheetContext) {
         }
         None => (ui.menu_button(&menu.label, content).response, WidgetType::Button),
     };
-    named(&response, kind, if menu.name.is_empty() { &menu.label } else { &menu.name });
-    response.on_hover_text(&menu.hint);
-}
-
-fn named(response: &Response, kind: WidgetType, name: &str) {
-    response.widget_info(|| WidgetInfo::labeled(kind, true, name));
+    named(response, kind, if menu.name.is_empty() { &menu.label } else { &menu.name }).on_hover_text(&menu.hint);
 }
 
 /// Draws a button that copies numbers as tab-separated text.
@@ -131,7 +125,7 @@ fn zoom_ui(ui: &mut Ui, zoom: &mut usize) {
         for (sign, name, next) in sizes {
             let next = next.filter(|next| *next < ZOOMS.len());
             let button = ui.add_enabled(next.is_some(), egui::Button::new(sign).small());
-            button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, next.is_some(), name));
+            let button = named(button, WidgetType::Button, name);
             if button.on_hover_text(format!("{name}; if there is room, each cell shows its number")).clicked() {
                 *zoom = next.unwrap_or(*zoom);
             }
@@ -144,9 +138,7 @@ fn shared_ui(ui: &mut Ui, shared: &Shared, cx: &mut SheetContext) {
     match shared {
         Shared::Map => {
             let row = WindowAction::Map.row();
-            if ui.button(row.text).on_hover_text(row.tooltip).clicked() {
-                cx.actions.push(WindowAction::Map.into());
-            }
+            cx.actions.extend(button_ui(ui, row.text, row.tooltip, WindowAction::Map.into()));
         }
         Shared::RawStates { is_on } => {
             let row = WindowAction::RawStates.row();
@@ -185,8 +177,7 @@ fn form_ui(ui: &mut Ui, form: &Form) -> Option<Ask> {
     }
     let ask = form.fills.asks(&texts).filter(|_| texts != of);
     let [label, name, hint] = &form.button;
-    let set = ui.add_enabled(ask.is_some(), egui::Button::new(label));
-    set.widget_info(|| WidgetInfo::labeled(WidgetType::Button, ask.is_some(), name));
+    let set = named(ui.add_enabled(ask.is_some(), egui::Button::new(label)), WidgetType::Button, name);
     is_asked |= set.on_hover_text(hint).clicked();
     ui.data_mut(|data| data.insert_temp(id, Written { texts, of }));
     ask.filter(|_| is_asked)
@@ -212,7 +203,6 @@ fn field_ui(ui: &mut Ui, field: &Field, text: &mut String, width: f32) -> bool {
             }
         }
     });
-    named(&button, WidgetType::Button, &format!("{}: groups", field.name));
-    button.on_hover_text(field.about_offers);
+    named(button, WidgetType::Button, format!("{}: groups", field.name)).on_hover_text(field.about_offers);
     is_entered || is_chosen
 }

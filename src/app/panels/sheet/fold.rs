@@ -38,7 +38,7 @@ pub fn fold_ui(ui: &mut Ui, fold: &Fold, open: &mut Option<String>, trail: &mut 
 
 /// Draws the symbol, the detail and a strip of numbers. Returns whether the line was clicked.
 fn line_ui(ui: &mut Ui, fold: &Fold, is_open: bool) -> bool {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), size::TABLE_ROW), Sense::click());
     let name = format!("{} {}", fold.name, fold.detail);
     response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_open, &name));

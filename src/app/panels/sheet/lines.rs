@@ -46,7 +46,7 @@ pub fn lines_ui(ui: &mut Ui, grids: &[Grid], view: &mut PanelView) {
 
 /// Draws the lines of a map that does not belong to the sentence on the stage, so that nothing can be chosen in it.
 fn plain_ui(ui: &mut Ui, grid: &Grid) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let widest = |labels: &[String]| labels.iter().map(|label| text_width(ui, label)).fold(0.0, f32::max) + size::GAP;
     let (left, right) = (widest(&grid.rows), widest(&grid.cols));
     let rows = grid.rows.len().max(grid.cols.len());
@@ -105,7 +105,7 @@ impl LinesPicture {
 }
 
 fn picture_ui(ui: &mut Ui, maps: &[(&Grid, &HeadMap)], view: &mut PanelView) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let Some((_, first)) = maps.first() else { return };
     titles_ui(ui, maps, palette);
     let widest = |labels: &[String]| labels.iter().map(|label| text_width(ui, label)).fold(0.0, f32::max) + size::GAP;
@@ -211,7 +211,6 @@ fn words_ui(
     (rect, chosen): (Rect, Option<usize>),
     view: &mut PanelView,
 ) {
-    let palette = Palette::of(ui.visuals().dark_mode);
     for row in 0..map.queries.len() {
         let at = Rect::from_min_size(
             Pos2::new(rect.left(), picture.top + row as f32 * picture.step),
@@ -224,6 +223,6 @@ fn words_ui(
     }
     for (row, key) in map.keys.iter().enumerate() {
         let start = Pos2::new(picture.right + size::GAP_TIGHT, picture.y(row));
-        ui.painter().text(start, Align2::LEFT_CENTER, key, theme::plain(size::LABEL), palette.ink_soft);
+        ui.painter().text(start, Align2::LEFT_CENTER, key, theme::plain(size::LABEL), Palette::on(ui).ink_soft);
     }
 }

@@ -15,19 +15,22 @@ mod tiles;
 
 use attune_core::kernel::command::{Command, SentenceCommand};
 use attune_core::lesson::panels::PanelName;
+use attune_engine::quantity::Entry;
 use attune_ui::actions::{Action, FilePurpose, Pressed, WindowAction};
 use attune_ui::theme::{self, Palette, size};
 use attune_ui::ui_state::{PanelView, Selection, Trail};
 use attune_ui::widgets::controls::copy_button;
+use attune_ui::widgets::heat::text_width;
 use attune_ui::widgets::plot::plot_ui;
 use attune_ui::widgets::table::table_ui;
 use attune_ui::widgets::traced::{SIGNED, UNSIGNED, bar, number_ui};
 use attune_view::panels;
 use attune_view::sheet::{Ask, Bars, Choice, Chosen, Control, Grids, Item, Meter, Numbers, Sheet, Tone};
+use attune_view::view_model::output::{RankingModel, RankingRow, full};
 use attune_view::view_model::saved_view::SavedView;
 use egui::{
-    Align, CornerRadius, Event, Key, Label, Layout, Modifiers, Rect, RichText, ScrollArea, Sense, Ui, UiBuilder, Vec2,
-    WidgetInfo, WidgetType, vec2,
+    Align, Align2, Color32, CornerRadius, Event, Key, Label, Layout, Modifiers, Rect, RichText, ScrollArea, Sense, Ui,
+    UiBuilder, WidgetInfo, WidgetType, vec2,
 };
 
 pub use self::context::{SheetContext, SheetUiState};
@@ -73,8 +76,7 @@ impl Panel for SheetPanel {
         if self.name == PanelName::Attention {
             patches_ui(ui, cx.models, &self.chosen, cx.view.selection.query);
         }
-        let mut drawn =
-            SheetContext { state: &mut self.state, view: &mut cx.view, asks: Vec::new(), actions: Vec::new() };
+        let mut drawn = SheetContext::new(&mut self.state, &mut cx.view);
         sheet_ui(ui, &sheet, &mut drawn);
         let SheetContext { asks, actions, .. } = drawn;
         cx.requests.actions.extend(actions);
@@ -208,25 +210,34 @@ fn item_ui(ui: &mut Ui, item: &Item, cx: &mut SheetContext) {
     }
 }
 
-/// Draws a name with a bar at its foot, and its number to the right.
+/// Draws a meter: its letter and its name over a bar, and its number to the right.
 fn meter_ui(ui: &mut Ui, Meter { letter, name, shown, share, spoken, hint }: &Meter) {
-    const BAR: f32 = 3.0;
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), size::TABLE_ROW), Sense::hover());
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, spoken));
-    let track = Rect::from_min_size(rect.left_bottom() - vec2(0.0, BAR), vec2(rect.width(), BAR));
-    ui.painter().rect_filled(track, CornerRadius::ZERO, palette.line);
-    let bar = Rect::from_min_size(track.min, vec2(rect.width() * share.clamp(0.0, 1.0), BAR));
-    ui.painter().rect_filled(bar, CornerRadius::ZERO, palette.accent);
-    let inner = UiBuilder::new().max_rect(rect).layout(Layout::right_to_left(Align::Center));
-    ui.scope_builder(inner, |ui| {
-        ui.label(RichText::new(shown).font(theme::mono(size::SMALL)).color(palette.ink_soft));
-        ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-            ui.label(RichText::new(*letter).font(theme::mono(size::MONO)).color(palette.ink_faint));
-            ui.add(Label::new(RichText::new(name).font(theme::strong(size::BODY))).truncate());
-        });
+    bar_at_foot(ui, rect, 1.0, palette.line);
+    bar_at_foot(ui, rect, *share, palette.accent);
+    name_and_number_ui(ui, rect, shown, |ui| {
+        ui.label(RichText::new(*letter).font(theme::mono(size::MONO)).color(palette.ink_faint));
+        ui.add(Label::new(RichText::new(name).font(theme::strong(size::BODY))).truncate());
     });
     response.on_hover_text(hint);
+}
+
+/// Paints a bar at the lower edge of a row, which is `share` of the row's width long.
+pub fn bar_at_foot(ui: &Ui, row: Rect, share: f32, fill: Color32) {
+    const BAR: f32 = 3.0;
+    let size = vec2(row.width() * share.clamp(0.0, 1.0), BAR);
+    ui.painter().rect_filled(Rect::from_min_size(row.left_bottom() - vec2(0.0, BAR), size), CornerRadius::ZERO, fill);
+}
+
+/// Draws a name at the left end of a row, and its number at the right end.
+pub fn name_and_number_ui(ui: &mut Ui, row: Rect, number: &str, name: impl FnOnce(&mut Ui)) {
+    let inner = UiBuilder::new().max_rect(row).layout(Layout::right_to_left(Align::Center));
+    ui.scope_builder(inner, |ui| {
+        ui.label(RichText::new(number).font(theme::mono(size::SMALL)).color(Palette::on(ui).ink_soft));
+        ui.with_layout(Layout::left_to_right(Align::Center), name);
+    });
 }
 
 /// Draws a tensor as a table. Asking for a number in it opens the number's provenance.
@@ -236,29 +247,55 @@ fn numbers_ui(ui: &mut Ui, numbers: &Numbers, trail: &mut Trail) {
     }
 }
 
-/// Draws names with a bar and a number each.
+/// Draws names with a bar and a number each. A number with an entry opens its provenance.
 fn bars_ui(ui: &mut Ui, Bars { caption, ranking, entries }: &Bars, trail: &mut Trail) {
-    const NUMBER: f32 = 60.0;
-    let palette = Palette::of(ui.visuals().dark_mode);
     ui.horizontal(|ui| {
         ui.label(RichText::new(caption).font(theme::strong(size::BODY)));
         copy_button(ui, "the numbers, for a spreadsheet", || ranking.tsv());
     });
-    let zero = if ranking.has_negative { SIGNED } else { UNSIGNED };
+    ui.spacing_mut().item_spacing.y = 0.0;
+    let words = words_width(ui, ranking);
     for (place, row) in ranking.rows.iter().enumerate() {
-        ui.horizontal(|ui| {
-            let name = Label::new(&row.word).truncate();
-            ui.add_sized(Vec2::new(size::WORD_MAX, size::TABLE_ROW), name).on_hover_text(&row.word);
-            let room = Vec2::new((ui.available_width() - NUMBER).clamp(size::CELL_MIN, size::SLIDER), size::TABLE_ROW);
-            let (rect, _) = ui.allocate_exact_size(room, Sense::hover());
-            let track = Rect::from_center_size(rect.center(), Vec2::new(rect.width(), size::BAR));
-            bar(ui.painter(), track, (zero, row.share.unwrap_or(0.0)), palette.accent, palette);
-            match entries.get(place) {
-                Some(entry) => _ = number_ui(ui, &row.shown, *entry, trail),
-                None => _ = ui.monospace(&row.shown),
-            }
-        });
+        let asked = entries.get(place).map(|entry| (*entry, &mut *trail));
+        ranked_ui(ui, row, (words, ranking.has_negative), Palette::on(ui).accent, asked);
     }
+}
+
+/// Returns the width of the widest word of a ranking, which is at most half of the available width.
+pub fn words_width(ui: &Ui, ranking: &RankingModel) -> f32 {
+    let widest = ranking.rows.iter().map(|row| text_width(ui, &row.word)).fold(0.0, f32::max);
+    widest.min(ui.available_width() / 2.0)
+}
+
+/// Draws a word with its bar and its number. With `asked`, the number opens the provenance of its entry.
+pub fn ranked_ui(
+    ui: &mut Ui,
+    row: &RankingRow,
+    (words, has_negative): (f32, bool),
+    fill: Color32,
+    asked: Option<(Entry, &mut Trail)>,
+) {
+    const NUMBER: f32 = 56.0;
+    let palette = Palette::on(ui);
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), size::TABLE_ROW), Sense::hover());
+    let (word, rest) = rect.split_left_right_at_x(rect.left() + words);
+    let (bars, number) = rest.split_left_right_at_x(rest.right() - NUMBER);
+    let font = theme::plain(size::LABEL);
+    ui.painter_at(word).text(word.left_center(), Align2::LEFT_CENTER, &row.word, font, palette.ink);
+    let track = bars.shrink2(vec2(size::GAP, (size::TABLE_ROW - size::BAR) / 2.0));
+    if let Some(share) = row.share.filter(|_| track.is_positive()) {
+        let zero = if has_negative { SIGNED } else { UNSIGNED };
+        bar(ui.painter(), track, (zero, share), fill, palette);
+    }
+    if let Some((entry, trail)) = asked {
+        let at = UiBuilder::new().max_rect(number).layout(Layout::right_to_left(Align::Center));
+        number_ui(&mut ui.new_child(at), &row.shown, entry, trail);
+    } else {
+        let font = theme::mono(size::MONO);
+        ui.painter().text(number.right_center(), Align2::RIGHT_CENTER, &row.shown, font, palette.ink_soft);
+    }
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, format!("{} {}", row.word, row.shown)));
+    response.on_hover_ui_at_pointer(|ui| _ = ui.monospace(format!("{} {}", row.word, full(row.number))));
 }
 
 #[cfg(test)]

@@ -4,10 +4,10 @@ use std::cmp::Ordering;
 
 use attune_ui::theme::{self, Palette, size};
 use attune_ui::ui_state::Trail;
-use attune_ui::widgets::controls::copy_button;
+use attune_ui::widgets::controls::{copy_button, named};
 use attune_ui::widgets::traced::number_ui;
 use attune_view::sheet::{Table, TableCell};
-use egui::{Button, Grid, Label, RichText, ScrollArea, Ui, WidgetInfo, WidgetType};
+use egui::{Button, Grid, Label, RichText, ScrollArea, Ui, WidgetType};
 
 /// The column by which a table is sorted, and whether the largest is first; `None` for the table's own order.
 type Order = Option<(usize, bool)>;
@@ -39,15 +39,13 @@ pub fn words_table_ui(ui: &mut Ui, table: &Table, trail: &mut Trail) {
 
 /// Draws the name of a column. Returns whether it was clicked.
 fn column_ui(ui: &mut Ui, name: &str, order: Order) -> bool {
-    let palette = Palette::of(ui.visuals().dark_mode);
     let sign = match order {
         Some((_, true)) => " ↓",
         Some((_, false)) => " ↑",
         None => "",
     };
-    let words = RichText::new(format!("{name}{sign}")).font(theme::strong(size::SMALL)).color(palette.ink_soft);
-    let response = ui.add(Button::new(words).frame(false));
-    response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("Sort by {name}")));
+    let words = RichText::new(format!("{name}{sign}")).font(theme::strong(size::SMALL)).color(Palette::on(ui).ink_soft);
+    let response = named(ui.add(Button::new(words).frame(false)), WidgetType::Button, format!("Sort by {name}"));
     response.on_hover_text("Click to sort by this column").clicked()
 }
 

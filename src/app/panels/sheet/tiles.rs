@@ -83,7 +83,7 @@ impl Places {
 
 /// Draws every map that is in sight.
 pub fn tiles_ui(ui: &mut Ui, tiles: &Tiles, cx: &mut SheetContext) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let mut places = Places::of(tiles, width_in_sight(ui));
     let (rect, _) = ui.allocate_exact_size(places.size(), Sense::hover());
     places.origin = rect.min;
@@ -166,7 +166,7 @@ fn numbers_ui(ui: &Ui, tiles: &Tiles, places: &Places, palette: &Palette) {
 
 /// Draws marks above a map at its sinks, and an outline around the row of the chosen query.
 fn paint_links(ui: &Ui, tiles: &Tiles, head: &HeadSummary, map: Rect, cx: &SheetContext) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let sinks = if tiles.reading.hides_sinks { &[][..] } else { &tiles.heads.sinks.sinks };
     for sink in sinks.iter().filter(|sink| head.cells.is_sink(sink.position)) {
         let along = (sink.position as f32 + 0.5) / head.keys as f32;

@@ -40,7 +40,7 @@ impl Inked {
     }
 
     pub fn of<'k>(kept: &'k mut Option<Inked>, ui: &Ui, source: &str, language: Language) -> &'k mut Inked {
-        let palette = Palette::of(ui.visuals().dark_mode);
+        let palette = Palette::on(ui);
         let of = (egui::util::hash(source), palette.dark);
         let is_same = |inked: &Inked| {
             let is_same_scope = match (&inked.scope, language) {

@@ -91,7 +91,7 @@ pub fn editor_ui(ui: &mut Ui, text: &mut String, model: &EditorModel, state: &mu
     let caret = selection(ui, id, text).caret;
     let laid = Laid { source: text, galley: &shown.galley, origin: shown.galley_pos };
     if let Language::Code(scope) = model.language {
-        laid.number_lines(ui, Palette::of(ui.visuals().dark_mode).ink_faint);
+        laid.number_lines(ui, Palette::on(ui).ink_faint);
         marks_ui(ui, &laid, model, scope, state, focused.then_some(caret));
     }
     if changed {
@@ -115,7 +115,7 @@ fn show(
     state: &mut EditorState,
     focused: bool,
 ) -> TextEditOutput {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let edge = if focused { palette.accent } else { palette.line };
     let gap = size::GAP as i8;
     let left = if matches!(model.language, Language::Code(_)) { size::GUTTER } else { gap };
@@ -154,7 +154,7 @@ fn marks_ui(
     state: &mut EditorState,
     caret: Option<usize>,
 ) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let spans = &Inked::of(&mut state.inked, ui, laid.source, Language::Code(scope)).spans;
     if let Some(pair) = caret.and_then(|caret| pair_at(laid.source, spans, caret)) {
         pair.into_iter().for_each(|bracket| laid.mark(ui, bracket, palette.accent));
@@ -526,7 +526,7 @@ fn list_ui(ui: &mut Ui, offer: &mut CompletionOffer) -> Option<usize> {
 }
 
 fn row_ui(ui: &mut Ui, item: &Completion, selected: bool) -> bool {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let (rect, response) = ui.allocate_exact_size(Vec2::new(ui.available_width(), size::SLIDER_ROW), Sense::click());
     let name = &item.name;
     let fill = match (selected, response.hovered()) {

@@ -1,10 +1,10 @@
 //! The card of a live number that is no single entry of a tensor: its expression, its value in full and what it reads.
 
 use attune_view::view_model::notebook::{LiveStanding, LiveWord};
-use egui::{Button, Context, Id, Key, Label, Modifiers, Pos2, RichText, Ui, Vec2, WidgetInfo, WidgetType, Window};
+use egui::{Button, Context, Id, Key, Label, Modifiers, Pos2, RichText, Ui, Vec2, WidgetType, Window};
 
 use crate::theme::{self, Palette, size};
-use crate::widgets::controls::copy_button;
+use crate::widgets::controls::{copy_button, named};
 
 /// The width of the card, without its margins.
 const WIDTH: f32 = 340.0;
@@ -41,13 +41,12 @@ pub fn live_card_ui(ctx: &Context, card: &mut Option<LiveCard>) {
 
 /// Shows the content of the card; returns true if its cross was clicked.
 fn card_ui(ui: &mut Ui, word: &LiveWord) -> bool {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     ui.set_width((ui.ctx().content_rect().width() - size::GAP_WIDE).clamp(0.0, WIDTH));
     let mut is_closed = false;
     ui.horizontal(|ui| {
-        let close = ui.add(Button::new("×").frame(false)).on_hover_text("Close (Esc)");
-        close.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, "Close the live number"));
-        is_closed = close.clicked();
+        let close = named(ui.add(Button::new("×").frame(false)), WidgetType::Button, "Close the live number");
+        is_closed = close.on_hover_text("Close (Esc)").clicked();
         if !word.full.is_empty() {
             let value =
                 RichText::new(format!("= {}", word.full)).font(theme::mono(size::READING)).color(palette.accent);
@@ -61,7 +60,7 @@ fn card_ui(ui: &mut Ui, word: &LiveWord) -> bool {
 
 /// Shows the expression, the notes and the tensors read, one below another, on the card and in the tooltip.
 pub fn live_lines_ui(ui: &mut Ui, word: &LiveWord) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let line = |ui: &mut Ui, text: RichText| ui.add(Label::new(text).wrap());
     line(ui, RichText::new(&*word.source).font(theme::mono(size::MONO)).color(palette.ink_soft));
     let ink = if word.standing == LiveStanding::Failed { palette.error } else { palette.ink };

@@ -20,7 +20,7 @@
 use attune_engine::numerics::contributions::BlockPart;
 use attune_engine::quantity::Quantity;
 use attune_view::sheet::grid::SPREAD;
-use egui::Color32;
+use egui::{Color32, Ui};
 
 /// The colours of one theme.
 #[derive(Debug, PartialEq)]
@@ -193,6 +193,11 @@ pub static LIGHT: Palette = Palette {
 impl Palette {
     pub fn of(dark: bool) -> &'static Palette {
         if dark { &DARK } else { &LIGHT }
+    }
+
+    /// Returns the palette of the theme in which `ui` draws.
+    pub fn on(ui: &Ui) -> &'static Palette {
+        Self::of(ui.visuals().dark_mode)
     }
 
     pub fn group(&self, group: usize) -> Color32 {

@@ -5,13 +5,41 @@ use attune_view::view_model::Models;
 use attune_view::view_model::attention::{Reading, Sinks};
 use attune_view::view_model::training::waiting_words;
 use egui::{
-    Align, Button, CornerRadius, EventFilter, Id, Key, Layout, Modifiers, Painter, Pos2, Rect, Response, RichText,
-    ScrollArea, Shape, Stroke, Ui, UiBuilder, Vec2, WidgetInfo, WidgetText, WidgetType, pos2, vec2,
+    Align, Button, CornerRadius, EventFilter, Id, IntoAtoms, Key, Layout, Modifiers, Painter, Pos2, Rect, Response,
+    RichText, ScrollArea, Shape, Stroke, Ui, UiBuilder, Vec2, WidgetInfo, WidgetText, WidgetType, pos2, vec2,
 };
 
-use crate::actions::{ActionTable, WindowAction};
+use crate::actions::{Action, ActionTable, WindowAction};
 use crate::theme::{self, Palette, size};
 use crate::ui_state::Selection;
+
+/// Shows a button. Returns the request that it makes, if it was clicked.
+pub fn button_ui<'a, T>(ui: &mut Ui, words: impl IntoAtoms<'a>, hint: impl Into<WidgetText>, asks: T) -> Option<T> {
+    ui.button(words).on_hover_text(hint).clicked().then_some(asks)
+}
+
+/// Shows a button that may be disabled. Returns the request that it makes, if it was clicked.
+pub fn enabled_button_ui<'a, T>(
+    ui: &mut Ui,
+    is_enabled: bool,
+    words: impl IntoAtoms<'a>,
+    hint: impl Into<WidgetText>,
+    asks: T,
+) -> Option<T> {
+    ui.add_enabled(is_enabled, Button::new(words)).on_hover_text(hint).clicked().then_some(asks)
+}
+
+/// Shows the button of an action of the window. Returns the action if the button was clicked.
+pub fn action_ui(ui: &mut Ui, action: WindowAction) -> Option<Action> {
+    button_ui(ui, action.row().text, action.row().hint(), action.into())
+}
+
+/// Gives a control another name for screen readers than its label.
+pub fn named(control: Response, kind: WidgetType, name: impl Into<String>) -> Response {
+    let name = name.into();
+    control.widget_info(|| WidgetInfo::labeled(kind, control.enabled(), &name));
+    control
+}
 
 /// Adds a tooltip to a control. It is hidden while the control is dragged, because it would cover what moves.
 pub fn hint(response: Response, words: impl Into<WidgetText>) -> Response {
@@ -37,7 +65,7 @@ pub fn choice_ui(ui: &mut Ui, is_chosen: bool, is_enabled: bool, text: impl Into
 }
 
 fn outlined(ui: &mut Ui, corner: CornerRadius, content: impl FnOnce(&mut Ui) -> Response) -> Response {
-    let outline = Stroke::new(size::HAIRLINE, Palette::of(ui.visuals().dark_mode).ink_faint);
+    let outline = Stroke::new(size::HAIRLINE, Palette::on(ui).ink_faint);
     ui.scope(|ui| {
         let widgets = &mut ui.visuals_mut().widgets;
         for look in [&mut widgets.inactive, &mut widgets.hovered, &mut widgets.active] {
@@ -156,7 +184,7 @@ pub fn code_button(ui: &mut Ui, what: &str, code: impl FnOnce() -> String) -> Re
 }
 
 fn labelled_copy_button(ui: &mut Ui, label: &str, what: &str, text: impl FnOnce() -> String) -> Response {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let id = ui.id().with(("copied", what));
     let copied = is_copied(ui, id);
     let (word, color) = if copied { ("copied", palette.accent) } else { (label, palette.ink_faint) };
@@ -198,13 +226,12 @@ pub fn sinks_ui(ui: &mut Ui, sinks: &Sinks) {
     if sinks.is_empty() {
         return;
     }
-    let palette = Palette::of(ui.visuals().dark_mode);
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = size::GAP;
         ui.weak(if sinks.sinks.len() == 1 { "Sink:" } else { "Sinks:" });
         for sink in &sinks.sinks {
             let (mark, _) = ui.allocate_exact_size(Vec2::splat(2.0 * MARK), egui::Sense::hover());
-            paint_sink(ui.painter(), mark.center_bottom(), palette);
+            paint_sink(ui.painter(), mark.center_bottom(), Palette::on(ui));
             let words = format!("{} {:.0} %", sink.label, sink.numbers.mean * 100.0);
             ui.label(words).on_hover_text(sink.about());
         }

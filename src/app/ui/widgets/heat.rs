@@ -212,7 +212,7 @@ fn set(model: &WhatIfModel, sees: Vec<bool>, base: MaskBase) -> Command {
 
 fn grid_ui(ui: &mut Ui, model: &WhatIfModel, state: &mut MaskUiState) -> Option<Command> {
     const CELL: (f32, f32) = (13.0, 20.0);
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let count = model.tokens.len();
     if count == 0 {
         return None;

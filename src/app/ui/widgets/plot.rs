@@ -17,7 +17,7 @@ use crate::widgets::arrow::arrow;
 use crate::widgets::glow::Glow;
 
 pub fn plot_ui(ui: &mut Ui, plot: &PlotModel) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     if plot.lines.iter().any(|line| !line.name.is_empty()) {
         legend_ui(ui, plot, palette);
     }
@@ -63,8 +63,7 @@ fn lines_ui(ui: &mut Ui, plot: &PlotModel, palette: &Palette) {
 /// points.
 fn axis_name_ui(ui: &mut Ui, name: &str, end: Align) {
     if !name.is_empty() {
-        let palette = Palette::of(ui.visuals().dark_mode);
-        let name = RichText::new(name).font(theme::plain(size::LABEL_AXIS)).color(palette.ink_soft);
+        let name = RichText::new(name).font(theme::plain(size::LABEL_AXIS)).color(Palette::on(ui).ink_soft);
         ui.with_layout(Layout::top_down(end), |ui| ui.label(name));
     }
 }
@@ -72,7 +71,7 @@ fn axis_name_ui(ui: &mut Ui, name: &str, end: Align) {
 /// Writes the names of the axes of a plot of curves, with their units, inside its frame: the vertical axis at its top,
 /// the horizontal one at its end.
 pub fn name_axes(ui: &Ui, frame: Rect, x: &str, y: &str) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let inner = frame.shrink(size::GAP_TIGHT / 2.0);
     for (name, at, align) in [(x, inner.right_bottom(), Align2::RIGHT_BOTTOM), (y, inner.left_top(), Align2::LEFT_TOP)]
     {
@@ -216,7 +215,7 @@ pub fn sketch_ui(ui: &Ui, sketch: &Sketch, rect: Rect, time: f32) {
     const APART: [f32; 3] = [size::GAP_TIGHT, size::GAP, size::GAP_WIDE];
     /// The least radius of a glow's rim, as a share of the height.
     const LEAST: f32 = 0.09;
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let painter = ui.painter_at(rect);
     let half = (rect.size() / 2.0 - vec2(MARGIN.0, MARGIN.1 * rect.height())).max(Vec2::ZERO);
     let at = |[x, y]: [f32; 2]| rect.center() + vec2(x * half.x, -y * half.y);
@@ -294,7 +293,7 @@ pub fn sentence_ui(ui: &Ui, sketch: &Sketch, rect: Rect) {
     const WIDTH: (f32, f32) = (0.6, 10.0);
     /// The height of the middle of a curve, as a share of that of its control points.
     const BULGE: f32 = 0.75;
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let painter = ui.painter_at(rect);
     let hue = |word: usize| sketch.arcs.iter().find(|arc| arc.query == word).and_then(|arc| arc.group);
     let line = |size: f32| -> Vec<Arc<Galley>> {

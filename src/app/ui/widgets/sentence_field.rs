@@ -10,9 +10,10 @@ use egui::text::{CCursor, CCursorRange};
 use egui::text_edit::TextEditState;
 use egui::{
     Align, Align2, Button, FontId, Frame, Id, Key, Label, Layout, Modifiers, Popup, PopupCloseBehavior, RectAlign,
-    Response, RichText, ScrollArea, Sense, TextEdit, TextStyle, TextWrapMode, Ui,
+    Response, RichText, ScrollArea, Sense, TextEdit, TextStyle, TextWrapMode, Ui, WidgetType,
 };
 
+use super::controls::named;
 use super::heat::width_of;
 use super::popup::list_place;
 use crate::actions::keys;
@@ -263,7 +264,6 @@ fn menu_ui(
     state: &mut SentenceFieldState,
 ) -> Option<usize> {
     let mut chosen = None;
-    let name = format!("{}: the lesson's sentences", field.name);
     let (button, _) = MenuButton::new("▾").ui(ui, |ui| {
         ScrollArea::vertical().max_height(size::OUTPUT_MAX).show(ui, |ui| {
             for (index, sentence) in model.sentences.iter().enumerate() {
@@ -275,8 +275,8 @@ fn menu_ui(
             }
         });
     });
-    button.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, &name));
-    button.on_hover_text("The lesson's sentences");
+    let name = format!("{}: the lesson's sentences", field.name);
+    named(button, WidgetType::Button, name).on_hover_text("The lesson's sentences");
     chosen.filter(|index| field.selected != Some(*index))
 }
 
@@ -323,7 +323,7 @@ struct PopupResponse {
 
 /// Shows the words as they are read, and the possible edits of those that cannot be read.
 fn reading_ui(ui: &mut Ui, text: &str, reading: &SentenceReading, is_refused: bool) -> PopupResponse {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let mut shown = PopupResponse { edit: None, has_focus: false };
     chips_ui(ui, reading);
     let (said, ink) = match &reading.fault {
@@ -375,12 +375,11 @@ fn help(reading: &SentenceReading) -> String {
 
 /// Shows the words, as they are read.
 fn chips_ui(ui: &mut Ui, reading: &SentenceReading) {
-    let palette = Palette::of(ui.visuals().dark_mode);
     // Pasted text may be long, so the list scrolls.
     ScrollArea::vertical().max_height(size::CHIPS_MAX).show(ui, |ui| {
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing = egui::Vec2::splat(size::GAP_TIGHT);
-            reading.words.iter().for_each(|word| chip_ui(ui, word, palette));
+            reading.words.iter().for_each(|word| chip_ui(ui, word));
             let more = reading.count - reading.words.len();
             if more > 0 {
                 ui.weak(format!("and {more} more"));
@@ -401,7 +400,8 @@ fn refusal(reading: &SentenceReading) -> String {
     }
 }
 
-fn chip_ui(ui: &mut Ui, word: &ReadWord, palette: &Palette) {
+fn chip_ui(ui: &mut Ui, word: &ReadWord) {
+    let palette = Palette::on(ui);
     let (ink, stroke) = match word.kind {
         WordKind::Known(group) => (group.map_or(palette.ink, |group| palette.group(group)), palette.line),
         WordKind::Unfinished(_) => (palette.ink_faint, palette.line),
@@ -438,8 +438,7 @@ fn offer_ui(ui: &mut Ui, index: usize, word: &ReadWord, is_first: bool, shown: &
         let mut button = |ui: &mut Ui, words: &str, said: &str, key: Option<&str>, edit: Edit| {
             let hint = key.map_or_else(|| said.to_owned(), |key| format!("{said} ({key})"));
             let words = key.map_or_else(|| words.to_owned(), |key| format!("{words}  {key}"));
-            let button = ui.add(Button::new(words).small());
-            button.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, said));
+            let button = named(ui.add(Button::new(words).small()), WidgetType::Button, said);
             shown.has_focus |= button.has_focus();
             if button.on_hover_text(hint).clicked() {
                 shown.edit = Some(edit);

@@ -223,7 +223,7 @@ impl DrawnTable<'_> {
 
     /// Draws the visible cells, and returns the cell that was right-clicked.
     fn cells_ui(&self, ui: &mut Ui, origin: Pos2, body: Rect) -> Option<(usize, usize)> {
-        let palette = Palette::of(ui.visuals().dark_mode);
+        let palette = Palette::on(ui);
         let heat = Heat { origin, cell: self.plan.cell, rows: self.plan.rows, cols: self.plan.cols };
         let seen = body.intersect(ui.clip_rect());
         let (rows, cols) = self.in_sight(origin, seen);
@@ -337,15 +337,14 @@ impl DrawnTable<'_> {
     }
 
     fn name(&self, ui: &Ui, rect: Rect, clip: Rect, align: Align2, name: String, at: (&str, usize)) {
-        let palette = Palette::of(ui.visuals().dark_mode);
         let painter = ui.painter().with_clip_rect(clip.intersect(ui.clip_rect()));
         let pos = align.pos_in_rect(&rect);
-        painter.text(pos, align, &name, theme::plain(size::SMALL), palette.ink_soft);
+        painter.text(pos, align, &name, theme::plain(size::SMALL), Palette::on(ui).ink_soft);
         self.name_label(ui, rect.intersect(clip), name, at);
     }
 
     fn slanted(&self, ui: &Ui, rect: Rect, clip: Rect, name: String, col: usize) {
-        let palette = Palette::of(ui.visuals().dark_mode);
+        let palette = Palette::on(ui);
         let painter = ui.painter().with_clip_rect(clip.intersect(ui.clip_rect()));
         let galley = painter.layout_no_wrap(name.clone(), theme::plain(size::SMALL), palette.ink_soft);
         // The middle of the label's left edge is above the middle of the column.

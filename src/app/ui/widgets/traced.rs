@@ -46,8 +46,7 @@ pub fn ask_on(response: &Response, entry: Entry, trail: &mut Trail) {
 
 /// Underlines a hovered or focused widget.
 pub fn underline(ui: &Ui, response: &Response) {
-    let palette = Palette::of(ui.visuals().dark_mode);
-    let stroke = egui::Stroke::new(size::HAIRLINE, palette.accent);
+    let stroke = egui::Stroke::new(size::HAIRLINE, Palette::on(ui).accent);
     ui.painter().hline(response.rect.x_range(), response.rect.bottom(), stroke);
 }
 
@@ -57,7 +56,6 @@ const DIGITS: usize = 4;
 
 /// Shows the lines of a formula with its numbers, and returns the entry that was clicked.
 pub fn worked_ui(ui: &mut Ui, explanation: &Explanation) -> Option<Entry> {
-    let palette = Palette::of(ui.visuals().dark_mode);
     let id = ui.id().with(("all", explanation.entry));
     let is_all = ui.data(|data| data.get_temp(id)).unwrap_or(false);
     let Lines { lines, more, rest } = explanation.worked.lines(if is_all { usize::MAX } else { FEW });
@@ -74,7 +72,7 @@ pub fn worked_ui(ui: &mut Ui, explanation: &Explanation) -> Option<Entry> {
             }
             if let Some(rest) = rest.filter(|_| more > 0) {
                 let rest = RichText::new(format!("= {}", rounded(rest))).font(theme::mono(size::SMALL));
-                ui.label(rest.color(palette.ink_soft)).on_hover_text("The sum of the smaller terms");
+                ui.label(rest.color(Palette::on(ui).ink_soft)).on_hover_text("The sum of the smaller terms");
             }
         });
     }
@@ -83,7 +81,7 @@ pub fn worked_ui(ui: &mut Ui, explanation: &Explanation) -> Option<Entry> {
 
 fn line_ui(ui: &mut Ui, line: &Line) -> Option<Entry> {
     const BAR: f32 = 44.0;
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let mut clicked = None;
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
@@ -109,7 +107,7 @@ fn line_ui(ui: &mut Ui, line: &Line) -> Option<Entry> {
 
 /// Shows an operand's name and number, and returns its entry if it was clicked.
 fn operand_ui(ui: &mut Ui, operand: &Operand) -> Option<Entry> {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     ui.label(RichText::new(&operand.label).font(theme::mono(size::SMALL)).color(palette.ink_soft));
     let value = rounded(operand.value.into());
     let Some(entry) = operand.entry else {

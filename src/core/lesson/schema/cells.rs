@@ -1,5 +1,7 @@
 //! The checked values of a lesson's cells.
 
+use std::fmt;
+
 use attune_engine::numerics::params::TensorId;
 
 use crate::lesson::live_text::LessonText;
@@ -135,6 +137,19 @@ pub enum Bind {
     },
     /// A variable of the cells below.
     Variable(String),
+}
+
+impl fmt::Display for Bind {
+    /// Writes the name that lessons use: `temperature`, `W_Q_2[0, 1]` or that of a variable.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Temperature => f.write_str("temperature"),
+            Self::Time => f.write_str("time"),
+            Self::Mask => f.write_str("mask"),
+            Self::Weight { tensor, row, col } => write!(f, "{}[{row}, {col}]", tensor.code_name()),
+            Self::Variable(name) => f.write_str(name),
+        }
+    }
 }
 
 /// A question that the learner answers before the model's answer is shown.

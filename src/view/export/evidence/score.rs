@@ -8,10 +8,7 @@ use attune_engine::numerics::evidence::score::{Source, SourceValue, SplitScore};
 use serde_json::{Value, json};
 
 use super::{number, number_or_null, numbers, token_name};
-use crate::view_model::score::source_name;
-
-/// The number of pairs, and of words, that a text lists.
-const LISTED: usize = 12;
+use crate::view_model::score::{LISTED, largest, source_name};
 
 fn source(source: Source) -> Vec<Value> {
     match source {
@@ -85,19 +82,15 @@ pub fn score_text(score: &Score) -> String {
 /// Returns the largest pairs of a table as text, with the sum of the others and the sum of all.
 fn pairs_text(title: &str, split: &SplitScore, table: &Matrix<f64>) -> String {
     let mut text = format!("\n{title}\n");
-    let mut all: Vec<(usize, usize, f64)> = (0..table.rows())
-        .flat_map(|a| (0..table.cols()).map(move |c| (a, c)))
-        .map(|(a, c)| (a, c, table.get(a, c)))
-        .collect();
-    all.sort_by(|a, b| b.2.abs().total_cmp(&a.2.abs()));
-    for (a, c, value) in all.iter().take(LISTED) {
-        let (of_query, of_key) = (source_name(split.sources[*a]), source_name(split.key_sources[*c]));
-        let _ = writeln!(text, "{value:>10.4}  {of_query:<18} x  {of_key}");
+    let all = largest(table);
+    let (listed, others) = all.split_at(all.len().min(LISTED));
+    for &(a, c) in listed {
+        let (of_query, of_key) = (source_name(split.sources[a]), source_name(split.key_sources[c]));
+        let _ = writeln!(text, "{:>10.4}  {of_query:<18} x  {of_key}", table.get(a, c));
     }
-    let others = all.len().saturating_sub(LISTED);
-    if others > 0 {
-        let rest: f64 = all.iter().skip(LISTED).map(|(_, _, value)| value).sum();
-        let _ = writeln!(text, "{rest:>10.4}  all {others} other pairs");
+    if !others.is_empty() {
+        let rest: f64 = others.iter().map(|&(a, c)| table.get(a, c)).sum();
+        let _ = writeln!(text, "{rest:>10.4}  all {} other pairs", others.len());
     }
     let _ = writeln!(text, "{:>10.4}  together", table.flat().iter().sum::<f64>());
     text

@@ -48,7 +48,7 @@ pub struct Query<'a> {
 impl Query<'_> {
     /// Paints the name, whose right end is `at`.
     pub fn paint(&self, ui: &Ui, response: &Response, at: Pos2, font_size: f32) {
-        let palette = Palette::of(ui.visuals().dark_mode);
+        let palette = Palette::on(ui);
         let ink = match (self.is_chosen, response.hovered()) {
             (true, _) => palette.accent,
             (_, true) => palette.ink,

@@ -73,7 +73,7 @@ fn show_query(ui: &Ui, before: Option<usize>, after: Option<usize>, rows: &[Rect
 
 /// Draws a map with its title. Returns the rectangle of the chosen query's row, if the map has it.
 fn grid_ui(ui: &mut Ui, grid: &Grid, room: MapRoom, cx: &mut SheetContext) -> Option<Rect> {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     title_ui(ui, grid, palette);
     let layout = MapLayout::of(ui, grid, room);
     let (rect, _) = ui.allocate_exact_size(layout.size, Sense::hover());
@@ -180,8 +180,7 @@ fn lead(ui: &Ui, grid: &Grid, heat: &Heat, response: &Response, zoom: &mut usize
     }
     if response.has_focus() {
         cursor = led_by_arrows(ui, response, cursor, heat.rows, heat.cols);
-        let palette = Palette::of(ui.visuals().dark_mode);
-        heat.outline(ui.painter(), heat.cell_rect(cursor.0, cursor.1), palette.accent);
+        heat.outline(ui.painter(), heat.cell_rect(cursor.0, cursor.1), Palette::on(ui).accent);
         *zoom = zoomed(ui, *zoom);
     }
     if cursor != before {
@@ -215,8 +214,7 @@ fn pointed_ui(
         }
         hint = "Click to follow this pair.";
     } else {
-        let palette = Palette::of(ui.visuals().dark_mode);
-        heat.outline(ui.painter(), heat.cell_rect(row, col), palette.ink);
+        heat.outline(ui.painter(), heat.cell_rect(row, col), Palette::on(ui).ink);
     }
     let entry = grid.entry(row, col);
     if let Some(entry) = entry {

@@ -12,14 +12,13 @@ use super::links::Query;
 
 /// Draws the names of the rows, from `left` on. In a map of a head they are buttons: each chooses its query.
 pub fn rows_ui(ui: &mut Ui, grid: &Grid, heat: &Heat, left: f32, chosen: Option<usize>, view: &mut PanelView) {
-    let palette = Palette::of(ui.visuals().dark_mode);
     let font_size = if heat.cell.y < ROW_MIN { UPRIGHT_FONT } else { size::LABEL };
     for (row, name) in grid.rows.iter().enumerate() {
         let cell = heat.cell_rect(row, 0);
         let at = Pos2::new(cell.left() - size::GAP, cell.center().y);
         let Some(map) = grid.head() else {
             let at = at + Vec2::new(size::GAP_TIGHT, 0.0);
-            ui.painter().text(at, Align2::RIGHT_CENTER, label(name), theme::plain(font_size), palette.ink_soft);
+            ui.painter().text(at, Align2::RIGHT_CENTER, label(name), theme::plain(font_size), Palette::on(ui).ink_soft);
             continue;
         };
         let rect = Rect::from_min_max(Pos2::new(left, cell.top()), Pos2::new(cell.left(), cell.bottom()));

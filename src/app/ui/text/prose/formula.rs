@@ -244,7 +244,7 @@ const PLACES: f32 = 4.0;
 
 /// Draws `formula` with the left end of its baseline at `baseline`; `em` is its size in points.
 pub fn formula_ui(ui: &Ui, formula: &Formula, baseline: Pos2, em: f32, ink: Color32) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let baseline = snapped(baseline, ui.pixels_per_point());
     let whole = formula.place(baseline, em);
     if !ui.is_rect_visible(whole.expand(em)) {

@@ -54,7 +54,7 @@ pub struct PaintContext<'a> {
 
 /// Draws the visible items of `placed`, relative to `origin`.
 pub fn paint(ui: &mut Ui, placed: &[TextItem], origin: Pos2, context: &mut PaintContext) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     for (i, TextItem { at, what }) in placed.iter().enumerate() {
         let at = origin + at.to_vec2();
         match what {
@@ -109,7 +109,7 @@ fn text_ui(
     baseline: Pos2,
     context: &mut PaintContext,
 ) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let near = reach_of(text, format, width, baseline);
     let id = ui.id().with(i);
     if !ui.is_rect_visible(near) {
@@ -220,8 +220,7 @@ fn note_ui(
             response.on_hover_text(&**target)
         }
         Some(TextNote::Tip(why)) => {
-            let palette = Palette::of(ui.visuals().dark_mode);
-            ui.painter().extend(quiet_line(rect, palette.warn));
+            ui.painter().extend(quiet_line(rect, Palette::on(ui).warn));
             response.on_hover_text(&**why)
         }
         Some(TextNote::Term(named)) => {
@@ -262,7 +261,7 @@ fn live_ui(ui: &Ui, word: &LiveWord, rect: Rect, response: Response, context: &m
     /// The opacity of the tint behind the number.
     const TINT: f32 = 0.07;
     const TINT_NEAR: f32 = 0.25;
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let is_near = response.hovered() || response.has_focus();
     let color = match word.standing {
         LiveStanding::Current | LiveStanding::Waiting => palette.accent,
@@ -305,10 +304,9 @@ fn card_ui(ui: &Ui, response: &Response, content: impl FnOnce(&mut Ui)) {
 fn live_tip_ui(ui: &mut Ui, word: &LiveWord) {
     ui.set_max_width(prose::TERM_CARD);
     live_lines_ui(ui, word);
-    let palette = Palette::of(ui.visuals().dark_mode);
     let hint =
         if word.entry.is_some() { "Click to see where the number comes from" } else { "Click for the exact value" };
-    ui.label(egui::RichText::new(hint).size(size::SMALL).color(palette.ink_soft));
+    ui.label(egui::RichText::new(hint).size(size::SMALL).color(Palette::on(ui).ink_soft));
 }
 
 /// Handles the name of a word on the stage: hovering it highlights the word everywhere, and hovering the word elsewhere
@@ -328,15 +326,14 @@ fn word_ui(ui: &Ui, name: &str, rect: Rect, response: &Response, around: &mut Le
     }
     let is_lit = hover.token().map_or_else(|| hover.word() == Some(tokens[first]), |token| named.contains(&token));
     if response.hovered() || is_lit {
-        let palette = Palette::of(ui.visuals().dark_mode);
-        ui.painter().rect_filled(rect, size::RADIUS_SMALL, palette.accent.gamma_multiply(TINT));
+        ui.painter().rect_filled(rect, size::RADIUS_SMALL, Palette::on(ui).accent.gamma_multiply(TINT));
     }
 }
 
 /// Shows a term: a faint line where it is first named, and a tooltip card. A click opens its entry.
 fn term_ui(ui: &Ui, named: TermInText, line: Rect, response: Response, context: &mut PaintContext) -> Response {
     let Some((glossary, term_card_ui)) = context.entries else { return response };
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let is_near = response.hovered() || response.has_focus();
     if is_near || named.is_first {
         ui.painter().extend(quiet_line(line, if is_near { palette.accent } else { palette.ink_faint }));

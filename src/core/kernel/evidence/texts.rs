@@ -112,7 +112,7 @@ fn decoded(bytes: &[u8]) -> Result<&str, String> {
         return Err("the file is UTF-16 text; save it as UTF-8".to_owned());
     }
     let text = str::from_utf8(bytes).map_err(|error| {
-        let line = 1 + bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count();
+        let line = line_after(&bytes[..error.valid_up_to()]);
         format!("line {line} is not UTF-8 text; save the file as UTF-8")
     })?;
     Ok(text_without_mark(text))
@@ -212,6 +212,12 @@ fn lines(text: &str) -> impl Iterator<Item = Range<usize>> {
     let begin = |line: &str| line.as_ptr() as usize - text.as_ptr() as usize;
     let lines = text.split(['\n', '\r']).map(str::trim).filter(|line| !line.is_empty());
     lines.map(move |line| begin(line)..begin(line) + line.len())
+}
+
+/// Returns the number of the line after these bytes, as an editor counts lines: one ends at `\n`, `\r\n` or a lone `\r`.
+fn line_after(bytes: &[u8]) -> usize {
+    let is_end = |at: &usize| bytes[*at] == b'\n' || bytes[*at] == b'\r' && bytes.get(at + 1) != Some(&b'\n');
+    1 + (0..bytes.len()).filter(is_end).count()
 }
 
 impl Evidence<'_> {
@@ -384,7 +390,7 @@ impl Texts {
             Line::Unread { place, why } => {
                 self.unread += 1;
                 self.why_unread.get_or_insert_with(|| {
-                    let line = 1 + text[..place.start].matches('\n').count();
+                    let line = line_after(&text.as_bytes()[..place.start]);
                     format!("line {line}: {}", quoted(&why))
                 });
             }

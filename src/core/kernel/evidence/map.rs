@@ -4,7 +4,7 @@ use attune_engine::numerics::evidence::maps::{Change, Receiver, Setting};
 use attune_engine::numerics::evidence::{Asked, Question};
 use attune_engine::numerics::model::activations::Activations;
 
-use super::{AskedAnswer, ENDED, Evidence, Progressed, Ran};
+use super::{AskedAnswer, Ended, Evidence, Progressed, Ran};
 
 /// Smallest difference between the logit differences of two sentences by which a map divides.
 const LEAST_DIFFERENCE: f64 = 0.01;
@@ -77,11 +77,11 @@ impl Evidence<'_> {
         let low = setting.ask(&ran.activations.output);
         let high = second.as_ref().map(|second| setting.ask(&second.activations.output));
         self.check_apart(setting.question, low, high)?;
-        let found = setting.answers(&changes, &|done| progressed(done, steps)).ok_or(ENDED)?;
+        let found = setting.answers(&changes, &|done| progressed(done, steps)).ok_or(Ended)?;
         let paths = into.map(|into| {
             let before = changes.len();
             let found = setting.paths(&senders, (into, request.direct), &|done| progressed(before + done, steps));
-            found.ok_or(ENDED)
+            found.ok_or(Ended)
         });
         let paths = paths.transpose()?.map(|paths| {
             let share = share(low.difference, high.map(|high| high.difference), LEAST_DIFFERENCE);

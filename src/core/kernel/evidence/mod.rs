@@ -41,8 +41,15 @@ use crate::lesson::schema::{Lesson, Objective};
 /// Function that is told the number of steps done and the number of all steps, and returns whether the work goes on.
 pub type Progressed<'a> = &'a (dyn Fn(usize, usize) -> bool + Sync);
 
-/// Message for work that was ended before it was complete.
-pub const ENDED: &str = "stopped before it was complete";
+/// The end of work that a [`Progressed`] stopped before it was complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ended;
+
+impl From<Ended> for String {
+    fn from(_: Ended) -> Self {
+        "stopped before it was complete".to_owned()
+    }
+}
 
 /// The answer that a question is about, as a person names it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

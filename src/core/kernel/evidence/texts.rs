@@ -21,7 +21,7 @@ use attune_engine::pretrained::folder::{ModelFolder, PAIR};
 use attune_engine::pretrained::tokenizer::{ModelPiece, Origin};
 use serde::{Deserialize, Serialize};
 
-use super::{ENDED, Evidence, Progressed, Ran, quoted};
+use super::{Ended, Evidence, Progressed, Ran, quoted};
 use crate::kernel::sentence_pass::sentence::{Sentence, TEXT_BYTES_MAX, of_pieces, target_of_pieces};
 use crate::kernel::targets::Targets;
 use crate::kernel::values::Progress;
@@ -155,14 +155,14 @@ impl TextsRun {
     /// Returns false once no lines or no memory are left.
     ///
     /// # Errors
-    /// A message if `watch` ended the work.
+    /// If `watch` ended the work.
     pub fn advance(
         &mut self,
         evidence: &Evidence<'_>,
         text: &str,
         at_once: usize,
         watch: Watch<'_>,
-    ) -> Result<bool, String> {
+    ) -> Result<bool, Ended> {
         let begin = self.at;
         let next = lines(&text[begin..]).take(at_once).map(|place| place.start + begin..place.end + begin);
         let next: Vec<Range<usize>> = next.collect();
@@ -178,7 +178,7 @@ impl TextsRun {
             goes_on.then(|| evidence.line(text, place.clone()))
         });
         for line in measured {
-            self.found.add(line.ok_or(ENDED)?, text, &mut self.corpus);
+            self.found.add(line.ok_or(Ended)?, text, &mut self.corpus);
         }
         self.done += next.len();
         Ok(true)
@@ -226,10 +226,15 @@ impl Evidence<'_> {
     /// # Errors
     /// A message for the learner if no line can be measured, or the work was ended.
     pub fn texts(&self, text: &str, progressed: Progressed<'_>) -> Result<Texts, String> {
+        self.run_texts(text, progressed)?
+    }
+
+    /// Measures the lines, or returns that the work was stopped; the inner result is that of [`TextsRun::finish`].
+    fn run_texts(&self, text: &str, progressed: Progressed<'_>) -> Result<Result<Texts, String>, Ended> {
         let mut run = TextsRun::new(text);
         let all = run.all;
         while run.advance(self, text, AT_ONCE, &|done| progressed(done, all))? {}
-        run.finish(self)
+        Ok(run.finish(self))
     }
 
     /// Measures all heads over the lines of a text, within a time.
@@ -245,16 +250,13 @@ impl Evidence<'_> {
             }
             is_in_time
         };
-        self.texts(text, &goes_on).map_err(|why| {
-            if why != ENDED {
-                return why;
-            }
+        self.run_texts(text, &goes_on).unwrap_or_else(|Ended| {
             let (reached, all) = (reached.into_inner(), counted(lines(text).count(), "line"));
             let seconds = most.as_secs();
-            format!(
+            Err(format!(
                 "after {seconds} s only {reached} of {all} are measured; take a part of the file, or raise the limit with \
                  --within SECONDS"
-            )
+            ))
         })
     }
 

@@ -35,13 +35,14 @@ fn tables_are_legible_in_a_terminal() {
     let texts = folder.join("texts.txt");
     fs::write(&texts, format!("{LAMP}\n{LAMP}\n")).expect("written");
     let texts = texts.to_str().expect("a path");
-    let commands: [&[&str]; 6] = [
+    let commands: [&[&str]; 7] = [
         &["map", ENCODER, "--sentence", DOG, "--second", FOX, "--into", "6.1:v"],
         &["map", WRITER, "--sentence", LAMP],
         &["score", ENCODER, "--sentence", DOG, "--of", "6.1:19-3"],
         &["words", WRITER, "--sentence", LAMP],
         &["heads", WRITER, texts],
         &["heads", WRITER, "--head", "2.2", "--words", "fox,the"],
+        &["heads", WRITER, "--head", "2.2"],
     ];
     for command in commands {
         let text = text(command);

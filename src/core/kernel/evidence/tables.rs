@@ -101,7 +101,8 @@ impl Evidence<'_> {
             is_whole,
             copying: tables.copying(),
             are_logits,
-            tables: heads.iter().map(table).collect(),
+            // Without words, there is only the composition.
+            tables: heads.iter().filter(|_| !rows.is_empty()).map(table).collect(),
         })
     }
 

@@ -125,9 +125,12 @@ impl Evidence<'_> {
     ) -> Result<Setting<'s, f32>, String> {
         if let Some(other) = second.filter(|other| other.tokens.len() != ran.tokens.len()) {
             let (own, other) = (ran.tokens.len(), other.tokens.len());
-            return Err(format!("{own} and {other} tokens: a patch pairs tokens by place"));
+            return Err(format!(
+                "--second: the sentence has {other} tokens, but the first has {own}; a patch pairs tokens by place, so \
+                 write two sentences with the same number of tokens"
+            ));
         }
-        let place = self.place(&ran.tokens, asked.at).map_err(|why| format!("--sentence: {why}"))?;
+        let place = self.asked_place(&ran.tokens, asked)?;
         let own = self.likeliest(ran, place, 2);
         let (usual, same) = match second {
             Some(second) => (

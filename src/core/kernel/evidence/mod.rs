@@ -126,6 +126,12 @@ impl<'a> Evidence<'a> {
         }
     }
 
+    /// Returns the position at which the model answers. An error begins with the option that is wrong.
+    fn asked_place(&self, tokens: &[Token], asked: &AskedAnswer) -> Result<usize, String> {
+        let option = if asked.at.is_some() { "--at" } else { "--sentence" };
+        self.place(tokens, asked.at).map_err(|why| format!("{option}: {why}"))
+    }
+
     /// Returns the position at which the model answers. Without a given one, this is the last hidden word if the model
     /// predicts hidden words, and otherwise the last token. Returns an error if there is no such token.
     fn place(&self, tokens: &[Token], at: Option<usize>) -> Result<usize, String> {

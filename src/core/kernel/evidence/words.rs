@@ -64,7 +64,7 @@ impl Evidence<'_> {
         )?;
         self.answers_at_a_place()?;
         let ran = self.run(sentence).map_err(|why| format!("--sentence: {why}"))?;
-        let place = self.place(&ran.tokens, asked.at).map_err(|why| format!("--sentence: {why}"))?;
+        let place = self.asked_place(&ran.tokens, asked)?;
         let likeliest = self.likeliest(&ran, place, 2);
         let usual = [likeliest[0], likeliest[likeliest.len() - 1]];
         let usual = self.beside_named(asked, usual)?;

@@ -128,7 +128,11 @@ fn a_folder_for_headvis_opens_as_recordings() {
     assert!(sum > 0.9 * tokens as f64 && sum < 1.01 * tokens as f64, "{sum} of {tokens} rows");
     let (code, said_of_it) = said(&["check", out.join("heads/L1H1.json").to_str().expect("a path")]);
     assert_eq!(code, Some(0), "{said_of_it}");
-    ended(said(&["heads", WRITER, &texts, "--to", "headvis", "-o", &to]), 2, "the folder is not empty");
+    let write_to = |to: &str| said(&["heads", WRITER, &texts, "--to", "headvis", "-o", to]);
+    ended(write_to(&to), 2, "the folder is not empty; name a new folder");
+    ended(write_to(&texts), 2, "it is not a folder; name a new folder");
+    ended(write_to(&folder.file("none/out")), 2, "there is no such folder");
+    assert!(!folder.join("none").exists(), "nothing is left of what was not written");
 }
 
 #[test]

@@ -196,8 +196,8 @@ pub enum CliCommand {
 }
 
 /// The names of the options about a forward pass.
-const PASS: [&str; 9] =
-    ["sentence", "ids", "target", "target_ids", "head", "without", "second", "patch", "temperature"];
+const PASS: [&str; 10] =
+    ["sentence", "ids", "target", "target_ids", "head", "without", "second", "patch", "temperature", "text"];
 
 /// Pages that `attune manual` prints instead of the manual page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -322,7 +322,7 @@ pub struct ExportArgs {
     pub course: bool,
     /// Recordings, or models by their folders or names, that get pages of their own in the site of the course. Such a
     /// page shows the numbers of one text, without the model.
-    #[arg(long, value_name = "RUN", requires = "course", num_args = 1..)]
+    #[arg(long, value_name = "RUN", requires = "course", conflicts_with = "lesson", num_args = 1..)]
     pub with: Vec<PathBuf>,
     /// The format to write.
     #[arg(long, value_name = "FORMAT", value_parser = export_formats())]

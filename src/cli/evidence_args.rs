@@ -112,7 +112,7 @@ pub struct HeadsArgs {
     pub words: Vec<String>,
     /// Write files for another program too. headvis: a folder that HeadVis reads, and whose files attune opens as
     /// recordings.
-    #[arg(long = "to", value_enum, value_name = "FORM", requires_all = ["texts", "output"])]
+    #[arg(long = "to", value_enum, value_name = "FORM", requires_all = ["texts", "output"], conflicts_with = "head")]
     pub form: Option<HeadsForm>,
     /// The new folder to write.
     #[arg(long, short, value_name = "FOLDER", requires = "form")]

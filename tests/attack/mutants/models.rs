@@ -672,6 +672,18 @@ impl Attack for NestedTokenizer {
     }
 }
 
+#[test]
+fn a_text_that_a_step_lengthens_takes_little_memory() {
+    let _alone = alone();
+    let step = json!({ "type": "Replace", "pattern": { "String": "" }, "content": "a".repeat(40) });
+    let nested = || Step::List(Box::new(Step::List(Box::new(Step::One(step.clone())), 1)), 1);
+    let case = |text| NestedTokenizer { normalisers: vec![nested()], splitters: Vec::new(), added: 0, text };
+    for text in [("a", 65_000), ("👩‍👩‍👧‍👦", 20_000)] {
+        let (outcome, taken) = case(text).tried();
+        assert_eq!(outcome, Ok("refused"), "{taken}");
+    }
+}
+
 /// Headers as large as a file can have them are refused, or passed, in the memory of the file and little more.
 #[test]
 fn huge_headers_take_little_memory() {

@@ -40,9 +40,9 @@ pub struct Args {
     pub action: Option<CliCommand>,
 
     /// The lesson to open, by its file or its name in the course; or a pretrained model, by its folder or name; or a
-    /// recording of what another model did. A file that was shared or handed in, such as apple-shared.attune, opens as
-    /// a copy. If no lesson is given, the course opens: the lessons of the folder `lessons` in the current folder or in
-    /// one above it, or else the built-in lessons.
+    /// recording of what another model did; or a file of vectors. A file that was shared or handed in, such as
+    /// apple-shared.attune, opens as a copy. If no lesson is given, the course opens: the lessons of the folder
+    /// `lessons` in the current folder or in one above it, or else the built-in lessons.
     pub lesson: Option<PathBuf>,
 
     #[command(flatten)]
@@ -104,11 +104,11 @@ pub enum CliCommand {
     /// Train lessons and verify their claims, without a window.
     Check {
         /// The lessons to check, by their files or names, such as lessons/*.ron; if none is given, all lessons of the
-        /// course. Glossaries, pretrained models (by their folders or names) and files of word vectors can be checked
-        /// too. For a model, attune prints the SHA-256 of its files, checks its tensors and its tokenizer, runs a
-        /// self-test and, if the model is a known one, compares its results with the published numbers. For a file of
-        /// word vectors, attune prints the size and what was repaired. If a sentence is given, it is also run through
-        /// each lesson or model.
+        /// course. Glossaries, pretrained models (by their folders or names), recordings and files of word vectors can
+        /// be checked too. For a model, attune prints the SHA-256 of its files, checks its tensors and its tokenizer,
+        /// runs a self-test and, if the model is a known one, compares its results with the published numbers. For a
+        /// file of word vectors, attune prints the size and what was repaired. If a sentence is given, it is also run
+        /// through each lesson or model.
         lessons: Vec<PathBuf>,
         #[command(flatten)]
         sentence: SentenceArgs,
@@ -121,7 +121,7 @@ pub enum CliCommand {
     /// src/view/export/trace.md describes the keys of the object, and how heads and blocks are counted.
     Trace {
         /// The lesson, by its file or its name in the course (it is trained first); or a pretrained model, by its
-        /// folder or name; or, with --words, a file of vectors.
+        /// folder or name; or a recording; or, with --words, a file of vectors.
         lesson: PathBuf,
         #[command(flatten)]
         sentence: SentenceArgs,
@@ -189,15 +189,16 @@ pub enum CliCommand {
         /// The shell to complete for.
         shell: Shell,
     },
-    /// Train a lesson, run its cells, and write it as a file for another program.
+    /// Write a lesson, a model, a recording or a file of vectors for another program.
     ///
-    /// Vectors come from a lesson (see --vectors), from a model's table, or from a file of vectors in another format.
+    /// A lesson is trained first, and its cells run. Vectors come from a lesson or a recording (see --vectors), from a
+    /// model's table, or from a file of vectors in another format.
     Export(ExportArgs),
 }
 
 /// The names of the options about a forward pass.
-const PASS: [&str; 9] =
-    ["sentence", "ids", "target", "target_ids", "head", "without", "second", "patch", "temperature"];
+const PASS: [&str; 10] =
+    ["sentence", "ids", "target", "target_ids", "head", "without", "second", "patch", "temperature", "text"];
 
 /// Pages that `attune manual` prints instead of the manual page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -263,7 +264,7 @@ const WITHIN: u64 = 60;
 #[derive(Debug, clap::Args)]
 pub struct RenderArgs {
     /// The lesson, by its file or its name in the course (it is trained first); or a pretrained model, by its folder or
-    /// name; or a file that was shared, which is drawn as it was on the screen.
+    /// name; or a recording; or a file of vectors; or a file that was shared, which is drawn as it was on the screen.
     pub lesson: PathBuf,
     #[command(flatten)]
     pub of: OfLesson,
@@ -313,7 +314,7 @@ pub struct RenderArgs {
 #[derive(Debug, clap::Args)]
 pub struct ExportArgs {
     /// The lesson, by its file or its name in the course (it is trained first); or a pretrained model, by its folder or
-    /// name; or a file of vectors.
+    /// name; or a recording; or a file of vectors.
     #[arg(required_unless_present = "course")]
     pub lesson: Option<PathBuf>,
     /// Write the whole course instead of one lesson, as a folder of live pages with a front page. The format must be
@@ -322,7 +323,7 @@ pub struct ExportArgs {
     pub course: bool,
     /// Recordings, or models by their folders or names, that get pages of their own in the site of the course. Such a
     /// page shows the numbers of one text, without the model.
-    #[arg(long, value_name = "RUN", requires = "course", num_args = 1..)]
+    #[arg(long, value_name = "RUN", requires = "course", conflicts_with = "lesson", num_args = 1..)]
     pub with: Vec<PathBuf>,
     /// The format to write.
     #[arg(long, value_name = "FORMAT", value_parser = export_formats())]

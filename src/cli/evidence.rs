@@ -9,10 +9,11 @@ use attune_core::kernel::evidence::texts::read_texts;
 use attune_core::lesson::issue::{printable, shown};
 use attune_core::lesson::recorded::ONE_PASS;
 use attune_core::lesson::vector_files::is_file_of_vectors;
+use attune_core::whole_file::no_new_folder;
 use attune_engine::recording::is_recording;
 use attune_view::export::evidence::{
-    HeadVisFault, map_json, map_text, score_json, score_text, tables_json, tables_text, texts_json, texts_text,
-    words_json, words_text, write_headvis,
+    map_json, map_text, score_json, score_text, tables_json, tables_text, texts_json, texts_text, words_json,
+    words_text, write_headvis,
 };
 use serde::Serialize;
 
@@ -61,7 +62,10 @@ pub fn heads(request: &HeadsArgs, common: &Common) -> Result<(), CliFault> {
             with_bar("Heads", common, |progressed| evidence.tables(&request.head, &request.words, progressed))?;
         return printed(request.json, || tables_json(&tables), || tables_text(&tables));
     };
-    // Read before training, which takes time.
+    // Checked and read before training, which takes time.
+    if let Some((folder, why)) = request.output.as_deref().and_then(|folder| Some((folder, no_new_folder(folder)?))) {
+        return Err(CliFault::usage(format_args!("--output: {}: {why}; name a new folder", shown(folder))));
+    }
     let text = read_texts(file).map_err(|why| CliFault::usage(format_args!("{}: {why}", shown(file))))?;
     let kernel = opened(&request.lesson, common)?;
     let evidence = kernel.evidence().map_err(refused)?;
@@ -75,12 +79,8 @@ pub fn heads(request: &HeadsArgs, common: &Common) -> Result<(), CliFault> {
     })?;
     if let Some(folder) = &request.output {
         let name = kernel.snapshot().lesson.title.clone();
-        write_headvis(folder, (&name, &text), &texts, &evidence).map_err(|why| match why {
-            HeadVisFault::Taken => CliFault::usage(format_args!("--output: {}: {why}", shown(folder))),
-            HeadVisFault::Text(_) | HeadVisFault::Write(_) => {
-                CliFault::output(format_args!("{}: {why}", shown(folder)))
-            }
-        })?;
+        write_headvis(folder, (&name, &text), &texts, &evidence)
+            .map_err(|why| CliFault::output(format_args!("{}: {why}", shown(folder))))?;
     }
     printed(request.json, || texts_json(&texts, &evidence), || texts_text(&texts, &evidence))
 }

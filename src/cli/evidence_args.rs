@@ -106,12 +106,13 @@ pub struct HeadsArgs {
     /// alone, and which heads compose. Separate several heads by commas.
     #[arg(long, value_name = "LAYER.HEAD", value_delimiter = ',', value_parser = head)]
     pub head: Vec<(usize, usize)>,
-    /// Words to look up in the tables of --head, each one piece of the model, such as fox,the.
+    /// Words to look up in the tables of --head, each one piece of the model, such as fox,the. Without words, only the
+    /// composition of heads is printed.
     #[arg(long, value_name = "WORDS", value_delimiter = ',', requires = "head", allow_hyphen_values = true)]
     pub words: Vec<String>,
     /// Write files for another program too. headvis: a folder that HeadVis reads, and whose files attune opens as
     /// recordings.
-    #[arg(long = "to", value_enum, value_name = "FORM", requires_all = ["texts", "output"])]
+    #[arg(long = "to", value_enum, value_name = "FORM", requires_all = ["texts", "output"], conflicts_with = "head")]
     pub form: Option<HeadsForm>,
     /// The new folder to write.
     #[arg(long, short, value_name = "FOLDER", requires = "form")]

@@ -205,11 +205,12 @@ pub fn no_new_folder(folder: &Path) -> Option<&'static str> {
     }
 }
 
-/// Writes a new folder with these files, completely or not at all. An empty folder is replaced.
+/// Writes a new folder with these files, which may be in folders within it, completely or not at all. An empty folder is
+/// replaced.
 ///
 /// # Errors
 /// If it cannot be written, or if something else is already there.
-pub fn write_folder(folder: &Path, files: &[(&str, Vec<u8>)]) -> io::Result<()> {
+pub fn write_folder(folder: &Path, files: &[(impl AsRef<Path>, Vec<u8>)]) -> io::Result<()> {
     let invalid = |why| io::Error::new(ErrorKind::InvalidInput, why);
     if let Some(why) = no_new_folder(folder) {
         return Err(invalid(why));
@@ -218,7 +219,9 @@ pub fn write_folder(folder: &Path, files: &[(&str, Vec<u8>)]) -> io::Result<()> 
     let unfinished = UnfinishedFolder(folder.with_file_name(format!(".{}.{}.part", name.to_string_lossy(), unique())));
     fs::create_dir(&unfinished.0)?;
     for (name, bytes) in files {
-        let mut file = File::create_new(unfinished.0.join(name))?;
+        let path = unfinished.0.join(name);
+        path.parent().map_or(Ok(()), fs::create_dir_all)?;
+        let mut file = File::create_new(path)?;
         file.write_all(bytes)?;
         file.sync_all()?;
     }

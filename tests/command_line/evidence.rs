@@ -35,13 +35,14 @@ fn tables_are_legible_in_a_terminal() {
     let texts = folder.join("texts.txt");
     fs::write(&texts, format!("{LAMP}\n{LAMP}\n")).expect("written");
     let texts = texts.to_str().expect("a path");
-    let commands: [&[&str]; 6] = [
+    let commands: [&[&str]; 7] = [
         &["map", ENCODER, "--sentence", DOG, "--second", FOX, "--into", "6.1:v"],
         &["map", WRITER, "--sentence", LAMP],
         &["score", ENCODER, "--sentence", DOG, "--of", "6.1:19-3"],
         &["words", WRITER, "--sentence", LAMP],
         &["heads", WRITER, texts],
         &["heads", WRITER, "--head", "2.2", "--words", "fox,the"],
+        &["heads", WRITER, "--head", "2.2"],
     ];
     for command in commands {
         let text = text(command);
@@ -127,7 +128,11 @@ fn a_folder_for_headvis_opens_as_recordings() {
     assert!(sum > 0.9 * tokens as f64 && sum < 1.01 * tokens as f64, "{sum} of {tokens} rows");
     let (code, said_of_it) = said(&["check", out.join("heads/L1H1.json").to_str().expect("a path")]);
     assert_eq!(code, Some(0), "{said_of_it}");
-    ended(said(&["heads", WRITER, &texts, "--to", "headvis", "-o", &to]), 2, "the folder is not empty");
+    let write_to = |to: &str| said(&["heads", WRITER, &texts, "--to", "headvis", "-o", to]);
+    ended(write_to(&to), 2, "the folder is not empty; name a new folder");
+    ended(write_to(&texts), 2, "it is not a folder; name a new folder");
+    ended(write_to(&folder.file("none/out")), 2, "there is no such folder");
+    assert!(!folder.join("none").exists(), "nothing is left of what was not written");
 }
 
 #[test]

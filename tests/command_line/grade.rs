@@ -250,6 +250,7 @@ fn works_that_cannot_be_read_are_named_and_the_others_graded() {
     class.hand_in("other.attune", &text.replace("\"id\": \"notebook\"", "\"id\": \"another\""));
     class.hand_in("text.attune", "Dear teacher, \u{1b}[31mhere is my work.");
     class.hand_in("deep.attune", &"[".repeat(100_000));
+    fs::write(class.folder.join("picture.attune"), b"\x89PNG\r\n").expect("written");
     fs::create_dir(class.folder.join("folder.attune")).expect("a folder");
     let edited = class.work("Lee", chosen(1)).text().replace(&good.lesson.sha256, "0");
     class.hand_in("version.attune", &edited);
@@ -262,6 +263,7 @@ fn works_that_cannot_be_read_are_named_and_the_others_graded() {
         ("other", "a submission for the lesson \"another\""),
         ("text", "not a file that attune wrote"),
         ("deep", "not a file that attune wrote"),
+        ("picture", "not a file that attune wrote"),
         ("folder", "not a regular file"),
     ] {
         let line = said.lines().find(|line| line.contains(&format!("{file}.attune: not graded"))).unwrap_or_default();

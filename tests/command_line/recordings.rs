@@ -299,6 +299,8 @@ fn a_recording_leaves_as_a_page_of_every_kind() {
         assert!(text.contains("a random BERT"), "{format}: {text:.500}");
         assert_eq!(text.contains("shows the numbers of one pass"), format == "web", "{format}");
     }
+    let slides = said(&["export", &file("bert"), "--to", "slides", "-o", &folder.file("slides.html")]);
+    ended(slides, 0, "the page does not contain the model, because a recording holds one pass, not the model");
     ended(said(&["check", "tests/fixtures/recordings/lesson.ron"]), 0, "lesson.ron");
 }
 

@@ -124,7 +124,7 @@ fn the_numbers_of_the_attention_maps_are_those_of_the_window() {
     let expected: Vec<Written> = shown.iter().map(|value| written(*value)).collect();
     assert!(!expected.is_empty());
     assert_eq!(numbers(&svg(&sheets(&[PanelName::Attention], &APPLE_RUN))), expected);
-    let page = sheet_html::html(&sheets(&[PanelName::Attention], &APPLE_RUN)[0]);
+    let page = sheet_html::html(&sheets(&[PanelName::Attention], &APPLE_RUN)[0], &mut 0);
     let titles: Vec<&str> = page.split(" title=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
     assert_eq!(titles, shown.iter().map(|value| full(f64::from(*value))).collect::<Vec<_>>());
 }
@@ -147,11 +147,11 @@ fn the_numbers_of_the_weights_are_those_of_the_window() {
 fn a_panel_without_anything_to_show_says_so() {
     let untrained = Kernel::new(lesson(SMALL)).snapshot();
     for sheet in sheets(&all_panels(), &untrained) {
-        let words = sheet_html::html(&sheet);
+        let words = sheet_html::html(&sheet, &mut 0);
         assert!(words.contains("</p>"), "{words}");
     }
     let sheet = &sheets(&[PanelName::Attention], &untrained)[0];
-    assert!(sheet_html::html(sheet).contains("The static vectors are being trained"), "{sheet:?}");
+    assert!(sheet_html::html(sheet, &mut 0).contains("The static vectors are being trained"), "{sheet:?}");
 }
 
 #[test]
@@ -242,7 +242,7 @@ fn hostile_words_are_text_in_every_export() {
     assert!(!picture.contains("<script") && !picture.contains('\u{202e}') && !picture.contains('\u{2066}'));
     assert!(texts.iter().any(|written| written.text.contains("&lt;script&gt;")), "the words are there");
     assert!(picture.len() < 200_000, "words of any length take little room: {}", picture.len());
-    let page = format!("<style></style>{}", sheet_html::html(&sheet));
+    let page = format!("<style></style>{}", sheet_html::html(&sheet, &mut 0));
     check_page(&page, &BTreeSet::new()).expect("tags that are known");
     let pictures = Pictures::default();
     let mut markdown = MarkdownWriter::new(&pictures, "x_files/");
@@ -270,7 +270,10 @@ fn a_picture_of_too_many_cells_says_what_it_leaves_out() {
     let said = |words: &str| assert!(picture.contains(words), "{words}");
     said("the first 256 rows and columns are drawn");
     said("12 of 18 maps are left out, because a picture has at most 400000 cells");
-    assert!(sheet_html::html(&sheet).contains("maps are left out, because a page has at most 100000 cells"));
+    let mut cells = 0;
+    let mut page = || sheet_html::html(&sheet, &mut cells);
+    assert!(page().contains("maps are left out, because a page has at most 100000 cells"));
+    assert!(page().contains("18 of 18 maps are left out"), "the bound is that of all panels of a page");
 }
 
 #[test]

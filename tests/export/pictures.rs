@@ -10,8 +10,8 @@ use crate::{as_html, as_ipynb, with_cells};
 /// One pixel, as far as a header says.
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\0\x01\0\0\0\x01";
 const PNG_BASE64: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAAB";
-/// A segment that is passed over, a marker that stands apart, and a frame of 3 by 2 pixels.
-const JPEG: &[u8] = b"\xff\xd8\xff\xe0\0\x04ab\xff\xff\xc2\0\x0b\x08\0\x02\0\x03";
+/// A marker without a length, a segment that is passed over, a marker that stands apart, and a frame of 3 by 2 pixels.
+const JPEG: &[u8] = b"\xff\xd8\xff\x01\xff\xe0\0\x04ab\xff\xff\xc2\0\x0b\x08\0\x02\0\x03";
 
 #[test]
 fn only_pictures_of_the_lessons_folder_are_read() {

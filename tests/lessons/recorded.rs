@@ -117,3 +117,17 @@ fn a_claim_about_vectors_needs_hidden_states() {
     let issues = parse(&folder.file("lesson.ron"), lesson).expect_err("an issue");
     assert!(issues[0].to_string().contains("LayerCosine needs hidden states, which were not recorded"), "{issues:#?}");
 }
+
+#[test]
+fn a_list_has_at_most_the_entries_that_its_refusal_names() {
+    const MOST: usize = 1 << 19;
+    let (folder, few) = (Folder::new("long-list"), tokens(2));
+    for entries in [MOST, MOST + 1] {
+        let zeros = format!("[{}0]", "0,".repeat(entries - 1));
+        let run = recording(&folder, &[("tokens", &few), ("special", &zeros)], &[("attentions.0", &[1, 2, 2], 0.5)]);
+        let said = read(&run).err().map(|issues| issues[0].to_string());
+        let is_refused = said.as_ref().is_some_and(|said| said.contains(&format!("more than {MOST} entries")));
+        assert_eq!(said.is_some(), entries > MOST, "{said:?}");
+        assert_eq!(is_refused, entries > MOST, "{said:?}");
+    }
+}

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use attune_engine::numerics::attention::AttentionConfig;
 use attune_engine::numerics::model::shards::Shards;
 use attune_engine::numerics::model::{
-    Architecture, AttentionModel, Batch, Candidates, Classes, Masking, Pooling, Readout, model_backward, model_forward,
+    Architecture, AttentionModel, Batch, Candidates, Classes, DistanceCosts, Masking, Pooling, Readout, model_backward,
+    model_forward,
 };
 use attune_engine::numerics::optimiser::{Method, Optimiser, OptimiserConfig};
 use attune_engine::numerics::positions::Positions;
@@ -17,7 +18,7 @@ use crate::common::numerics::{Net, filled, generator, random_matrix};
 const VOCABULARY: usize = 9;
 const STEPS: usize = 5;
 
-fn model(pooling: Pooling) -> AttentionModel<f64> {
+fn model(pooling: Pooling, keep: f64) -> AttentionModel<f64> {
     let architecture = Architecture {
         pooling,
         readout: Readout::Linear,
@@ -26,15 +27,21 @@ fn model(pooling: Pooling) -> AttentionModel<f64> {
     };
     let embedding = random_matrix(&mut generator(3), VOCABULARY, 6);
     let classes = Classes::Words(Candidates::all(VOCABULARY));
-    AttentionModel::new(architecture, Arc::new(embedding.into()), classes)
+    let model = AttentionModel::new(architecture, Arc::new(embedding.into()), classes);
+    model.with_costs(DistanceCosts { arrive: 0.0, keep })
 }
 
-/// Sentences of different lengths, so that the threads' shares of the targets differ.
-fn batch(pooling: Pooling) -> Batch {
+/// Sentences of different lengths, so that the threads' shares of the targets differ. If outputs are kept, a sentence of
+/// one word has no target but a kept row.
+fn batch(pooling: Pooling, keep: f64) -> Batch {
     let mut batch = Batch::default();
     let mut masking = stream(5, Stream::Masking);
     for (i, sentence) in [&[0, 1, 2, 4, 3, 7][..], &[8], &[5, 5, 7], &[2, 6], &[1, 0, 3, 8]].into_iter().enumerate() {
         match pooling {
+            Pooling::Every if keep > 0.0 => {
+                batch.push_next(sentence, 0, &Candidates::all(VOCABULARY));
+                batch.keep_last(pooling, |_| true);
+            }
             Pooling::Every => {
                 batch.push_masked(sentence, 0, &Candidates::all(VOCABULARY), &Masking::of_lessons(0.5), &mut masking)
             }
@@ -46,9 +53,15 @@ fn batch(pooling: Pooling) -> Batch {
 
 #[test]
 fn every_number_of_threads_takes_the_same_steps() {
-    let methods = [Method::ADAM, Method::Sgd { momentum: 0.0 }, Method::Sgd { momentum: 0.9 }];
-    for (pooling, method) in [Pooling::Every, Pooling::Last, Pooling::Mean].into_iter().zip(methods) {
-        let (model, batch) = (model(pooling), batch(pooling));
+    let [plain, with_momentum] = [0.0, 0.9].map(|momentum| Method::Sgd { momentum });
+    let cases = [
+        (Pooling::Every, 0.0, Method::ADAM),
+        (Pooling::Last, 0.0, plain),
+        (Pooling::Mean, 0.0, with_momentum),
+        (Pooling::Every, 0.5, plain),
+    ];
+    for (pooling, keep, method) in cases {
+        let (model, batch) = (model(pooling, keep), batch(pooling, keep));
         let start = filled(model.zeros(), &mut generator(11));
         let config = OptimiserConfig { method, learning_rate: 0.01, weight_decay: 0.1 };
 

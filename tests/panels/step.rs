@@ -187,6 +187,20 @@ fn its_matrices_show_every_step_and_says_the_numbers_under_the_pointer() {
     }
 }
 
+/// A screen reader tells the small stages apart, and does not say that one head's vectors are those of all heads.
+#[test]
+fn the_small_stages_have_names_of_their_own() {
+    let mut step = StepPanel::default();
+    step.view = StepView::Matrices;
+    let mut panel = PanelHarness::new(small(), Vec2::new(1000.0, 1000.0), step);
+    panel.view_mut().walk.set(Step::Project.index() as f32);
+    panel.run_steps(3);
+    for role in ["Q", "K", "V"] {
+        panel.get_by_label(&format!("{role} as points"));
+        panel.get_by_label(&format!("X, the input of {role}, as points"));
+    }
+}
+
 #[test]
 fn keys_and_values_are_the_product_of_the_matrices_beside_them_in_every_form() {
     let mut of_source = 0;

@@ -72,7 +72,10 @@ fn folders_that_are_no_model_say_what_is_missing() {
     let said = |folder: &Folder| load(&folder.0, &mut |_| true).map(|_| ()).expect_err("it is refused").to_string();
     assert!(said(&folder).starts_with("config.json: found no such file"), "{}", said(&folder));
     fs::write(folder.join("config.json"), [0xff]).expect("written");
-    assert!(said(&folder).contains("not UTF-8"), "{}", said(&folder));
+    let text = "not UTF-8; expected text in UTF-8";
+    assert!(said(&folder).contains(text), "{}", said(&folder));
+    fs::write(folder.join("config.json"), "\u{feff}{}").expect("written");
+    assert!(said(&folder).starts_with("config.json: found a byte order mark"), "{}", said(&folder));
     fs::write(folder.join("config.json"), " ".repeat(2 << 20)).expect("written");
     assert!(said(&folder).contains("2097152 bytes"), "{}", said(&folder));
     bert().put(&folder);

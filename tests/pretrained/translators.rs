@@ -228,8 +228,11 @@ fn senses_are_those_of_a_word_of_the_source() {
 /// While a target is typed behind its source, no word is lost, whatever is there so far.
 #[test]
 fn a_source_and_its_target_are_read_word_by_word() {
-    let kernel = running(&opened(&at("lessons/translator")));
-    let lexicon = SentencesModel::of(&kernel.snapshot(), None).expect("a model").lexicon;
+    let mut kernel = running(&opened(&at("lessons/translator")));
+    apply(&mut kernel, SentenceCommand::Select(1));
+    let sentences = SentencesModel::of(&kernel.snapshot(), None).expect("a model");
+    assert_eq!(sentences.first_second(), "the sailor feeds the bat today", "the two have the longest word in common");
+    let lexicon = sentences.lexicon;
     let whole = "the nurse calls the fox ||| lo kurato la";
     for end in 1..=whole.len() {
         let reading = lexicon.read(&whole[..end]);

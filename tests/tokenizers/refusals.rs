@@ -52,7 +52,7 @@ fn a_text_that_grows_beyond_reason_is_not_read() {
         let tokenizer = super::tokenizer(&changed(BERT, &[(part, steps)]));
         assert!(tokenizer.encode("").is_ok(), "{part}");
         let said = tokenizer.encode(&"the ".repeat(100)).expect_err("it grows");
-        assert!(said.contains("more than 64 times longer"), "{said}");
+        assert!(said.contains("the tokenizer's steps make more than"), "{said}");
     }
 }
 

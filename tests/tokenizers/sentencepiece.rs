@@ -307,5 +307,5 @@ fn a_table_that_makes_texts_long_beyond_reason_is_not_followed() {
     let is_b = tokenizer("b");
     assert_eq!(ids(&encode(&is_b, "a")), ids(&encode(&is_b, "b")));
     let said = tokenizer(&"b".repeat(1 << 20)).encode(&"a".repeat(1000)).expect_err("it grows");
-    assert!(said.contains("more than 64 times longer"), "{said}");
+    assert!(said.contains("the tokenizer's steps make more than"), "{said}");
 }

@@ -348,6 +348,8 @@ impl Session {
         let Some(work) = &mut self.work else { return };
         if !Arc::ptr_eq(&work.report, &snapshot.report) {
             let news = snapshot.report.iter().filter(|words| !work.report.contains(words)).cloned();
+            // The last line changes if it counts the sentences for which there is no room.
+            self.model.report.retain(|words| !work.report.contains(words) || snapshot.report.contains(words));
             self.model.report.extend(news);
             work.report = snapshot.report.clone();
             // The checkpoint must have the state as it was saved, before it is replaced.

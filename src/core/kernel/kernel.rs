@@ -51,6 +51,8 @@ pub struct Kernel {
     texts: OverTexts,
     /// Saved work that could not be restored, in sentences for the learner.
     report: Arc<[String]>,
+    /// Number of sentences that were reported, of which only the first ones are in `report`.
+    reported: usize,
     notebook: Notebook,
     watch: Watch,
     history: History<Undoable>,
@@ -86,6 +88,7 @@ impl Kernel {
             tour: Tour::default(),
             texts: OverTexts::default(),
             report: Arc::from([]),
+            reported: 0,
         }
     }
 
@@ -146,17 +149,16 @@ impl Kernel {
         Self { clock, ..self }
     }
 
-    /// Adds sentences to the report, up to a readable number.
+    /// Adds sentences to the report, which counts those above a readable number.
     fn say(&mut self, words: Vec<String>) {
         const MOST: usize = 40;
-        if words.is_empty() || self.report.len() > MOST {
+        self.reported += words.len();
+        if words.is_empty() {
             return;
         }
-        let mut report: Vec<String> = self.report.iter().cloned().chain(words).collect();
-        if report.len() > MOST {
-            let more = report.len() - MOST;
-            report.truncate(MOST);
-            report.push(format!("… and {more} more."));
+        let mut report: Vec<String> = self.report.iter().take(MOST).cloned().chain(words).take(MOST).collect();
+        if self.reported > MOST {
+            report.push(format!("… and {} more.", self.reported - MOST));
         }
         self.report = report.into();
     }

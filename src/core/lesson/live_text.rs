@@ -63,14 +63,14 @@ impl LessonText {
         self.read().events.iter().map(|(event, _)| event.clone())
     }
 
-    /// Returns the passages of plain text, without code and formulas. Each is extended by the `before` bytes of
-    /// Markdown that precede it, and comes with the byte at which the extended passage begins.
+    /// Returns the passages of plain text, without code and formulas. Each is extended by at least the `before` bytes
+    /// of Markdown that precede it, and comes with the byte at which the extended passage begins.
     pub(crate) fn words(&self, before: usize) -> impl Iterator<Item = (usize, &str)> {
         let ReadText { markdown, events, .. } = self.read();
         let words = events.iter().filter(|(event, _)| matches!(event, Event::Text(_)));
-        words.filter_map(move |(_, at)| {
-            let start = at.start.saturating_sub(before);
-            Some((start, markdown.get(start..at.end)?))
+        words.map(move |(_, at)| {
+            let start = markdown.floor_char_boundary(at.start.saturating_sub(before));
+            (start, &markdown[start..at.end])
         })
     }
 
@@ -175,7 +175,7 @@ impl LiveExpression {
 pub struct Flaw {
     pub at: Range<usize>,
     pub words: String,
-    pub expected: &'static str,
+    pub expected: String,
 }
 
 /// Returns the placeholder of the expression with this index.
@@ -255,7 +255,7 @@ impl ReadText {
             self.flaws.push(Flaw {
                 at: expression.at.clone(),
                 words: "an expression in an address or in the name of a picture".to_owned(),
-                expected: "an expression in the text",
+                expected: "an expression in the text".to_owned(),
             });
         }
         Self::parsed(markdown, kept, self.flaws)
@@ -395,7 +395,11 @@ impl<'a> Reader<'a> {
 
     fn expression(&mut self, open: usize) -> Result<LiveExpression, Flaw> {
         let inner = open + OPEN;
-        let flaw = |end: usize, words: &str, expected| Flaw { at: open..end, words: words.to_owned(), expected };
+        let flaw = |end: usize, words: &str, expected: &str| Flaw {
+            at: open..end,
+            words: words.to_owned(),
+            expected: expected.to_owned(),
+        };
         let within = self.text.ceil_char_boundary(inner + SEARCHED_MAX);
         let searched = &self.text[inner..within];
         let close = end_of(searched);
@@ -405,24 +409,29 @@ impl<'a> Reader<'a> {
             let line = searched.find('\n').map_or(within, |end| inner + end);
             let is_long = within < self.text.len() && stop == searched.len();
             let words = if is_long {
-                "an opening {{ with no }} in the next 1600 bytes"
+                format!("an opening {{{{ with no }}}} in the next {SEARCHED_MAX} bytes")
             } else {
-                "an opening {{ that no }} closes in its paragraph"
+                "an opening {{ that no }} closes in its paragraph".to_owned()
             };
-            return Err(flaw(line, words, "{{ expression }}, or `{{` as code"));
+            return Err(flaw(line, &words, "{{ expression }}, or `{{` as code"));
         };
         let written = &self.text[inner..inner + close];
         let end = inner + close + OPEN;
-        let (source, format) = split_format(written).map_err(|words| flaw(end, &words, FORMATS))?;
+        let (source, format) = split_format(written).map_err(|words| {
+            let formats = ".2 (decimals), .0% (a percentage) or +.2 (always with a sign)";
+            flaw(end, &words, &format!("{formats}, with at most {DECIMALS_MAX} decimals"))
+        })?;
         if source.is_empty() {
             return Err(flaw(end, "nothing within {{ }}", "an expression, such as {{ A[0][1, 2] }}"));
         }
         if source.len() > EXPRESSION_BYTES_MAX {
             let words = format!("an expression of {} bytes", source.len());
-            return Err(flaw(end, &words, "at most 400 bytes; compute it in a cell above and use the variable"));
+            let most = format!("at most {EXPRESSION_BYTES_MAX}; compute it in a cell above and use the variable");
+            return Err(flaw(end, &words, &most));
         }
         if self.expressions.len() == EXPRESSIONS_MAX {
-            return Err(flaw(end, "more expressions than a text may have", "at most 100; split the text"));
+            let most = format!("at most {EXPRESSIONS_MAX}; split the text");
+            return Err(flaw(end, "more expressions than a text may have", &most));
         }
         Ok(LiveExpression { source: source.into(), format, at: open..end })
     }
@@ -483,8 +492,6 @@ fn split_format(written: &str) -> Result<(&str, NumberFormat), String> {
     }
     Ok(whole)
 }
-
-const FORMATS: &str = ".2 (decimals), .0% (a percentage) or +.2 (always with a sign)";
 
 /// The format of a number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -611,7 +618,17 @@ mod tests {
         let many = "{{ a }} ".repeat(EXPRESSIONS_MAX + 1);
         assert_eq!(read(&many).0.len(), EXPRESSIONS_MAX);
         assert_eq!(read(&many).1.len(), 1);
-        assert_eq!(read(&format!("{{{{ {} }}}}", "a".repeat(EXPRESSION_BYTES_MAX + 1))).1.len(), 1);
+        let limits = [
+            (many, EXPRESSIONS_MAX),
+            (format!("{{{{ {} }}}}", "a".repeat(EXPRESSION_BYTES_MAX + 1)), EXPRESSION_BYTES_MAX),
+            (format!("{{{{ a | .{} }}}}", DECIMALS_MAX + 1), DECIMALS_MAX),
+        ];
+        for (text, most) in limits {
+            let expected = &ReadText::of(&text).flaws[0].expected;
+            assert!(expected.contains(&format!("at most {most}")), "{expected}");
+        }
+        let text = LessonText::from("é[b](c)");
+        assert_eq!(text.words(2).map(|(_, words)| words).collect::<Vec<_>>(), ["é", "é[b"], "no byte within a letter");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! file of vectors are here too.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use attune_engine::messages::counted;
 use attune_engine::numerics::model::Pooling;
@@ -150,6 +151,8 @@ pub fn first_ids(vocabulary: usize, most: usize) -> impl Iterator<Item = usize> 
 /// Greatest number of token ids that are tried as words. Each is tokenized separately, so trying a million would take
 /// minutes.
 const TRIED_MAX: usize = 10_000;
+/// Longest time of the search for texts, because a tokenizer with slow patterns can take seconds for each.
+const SEARCH_TIME_MAX: Duration = Duration::from_secs(5);
 
 /// Returns texts to begin with: some sentences that fit into the model; or words of the vocabulary if the model can
 /// read none of these sentences; or token ids if there is no tokenizer. There are none if the tokenizer reads nothing
@@ -174,7 +177,12 @@ pub(super) fn usual_sentences(model: &ModelFolder) -> Vec<String> {
     let task = if model.config.family == Family::T5 { "translate English to German: " } else { "" };
     let texts = texts.map(|text| format!("{task}{text}"));
     let unknown = tokenizer.id_of(UNKNOWN);
+    let begun = Instant::now();
+    let is_in_time = || begun.elapsed() < SEARCH_TIME_MAX;
     let is_read = |text: &str| {
+        if !is_in_time() {
+            return false;
+        }
         let pieces = model.pieces(text).unwrap_or_default();
         let known = pieces.iter().filter(|piece| Some(piece.id) != unknown).count();
         let has_own = pieces.iter().any(|piece| piece.origin != Origin::Added);
@@ -195,7 +203,8 @@ pub(super) fn usual_sentences(model: &ModelFolder) -> Vec<String> {
         own.next().is_some_and(|piece| piece.id == *id) && own.next().is_none()
     };
     let tried = vocabulary.min(TRIED_MAX) as u32;
-    let words = (0..tried).map(|id| (id, model.shown(id))).filter(is_word).map(|(_, word)| word);
+    let tried = (0..tried).take_while(|_| is_in_time());
+    let words = tried.map(|id| (id, model.shown(id))).filter(is_word).map(|(_, word)| word);
     let words: Vec<String> = words.take(TOKENS).collect();
     let longest = (1..=words.len()).rev().map(|count| words[..count].join(" ")).find(|text| is_read(text));
     longest.into_iter().collect()

@@ -75,6 +75,8 @@ fn jpeg_size(bytes: &[u8]) -> Option<(u32, u32)> {
         match *bytes.get(at..)? {
             // Padding between segments.
             [0xff, 0xff, ..] => at += 1,
+            // Markers that stand alone: TEM, and those that restart or begin a picture.
+            [0xff, 0x01 | 0xd0..=0xd8, ..] => at += 2,
             // Within their range, these three markers are not frames.
             [0xff, 0xc0..=0xcf, ..] if !matches!(bytes[at + 1], 0xc4 | 0xc8 | 0xcc) => {
                 return Some((number(at + 7)?.into(), number(at + 5)?.into()));

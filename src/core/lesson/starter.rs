@@ -1,5 +1,7 @@
 //! New lessons: a small, working and commented one, or a copy of another lesson.
 
+use std::fs::{self, File};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
@@ -51,22 +53,24 @@ pub fn write_new(path: &Path, from: Option<&Path>) -> Result<(), NotNew> {
     if !is_named_as_lesson(path) {
         return Err(NotNew::Name(path.to_owned()));
     }
-    if path.exists() {
-        return Err(NotNew::Taken(path.to_owned()));
-    }
     let name = path.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
     let lesson = match from {
         None => of_name(&name),
         Some(other) => copy_of(&load::text(other).map_err(NotNew::From)?, &name),
     };
-    whole_file::write(path, lesson.as_bytes()).map_err(|why| NotNew::Unwritten(path.to_owned(), why))
+    // An empty file takes the name first, so that a file which another program makes meanwhile is not replaced.
+    let write = |_| whole_file::write(path, lesson.as_bytes()).inspect_err(|_| _ = fs::remove_file(path));
+    File::create_new(path).and_then(write).map_err(|why| match why.kind() {
+        ErrorKind::AlreadyExists => NotNew::Taken(path.to_owned()),
+        _ => NotNew::Unwritten(path.to_owned(), why),
+    })
 }
 
 /// Returns a name that is free in the folder: `my_apple.ron`, or `my_apple_2.ron` and so on.
 pub fn free_name(folder: &Path, of: &str) -> PathBuf {
     let numbered = (2_u32..).map(|number| format!("my_{of}_{number}.ron"));
     let mut names = std::iter::once(format!("my_{of}.ron")).chain(numbered).map(|name| folder.join(name));
-    names.find(|path| !path.exists()).unwrap_or_default()
+    names.find(|path| path.symlink_metadata().is_err()).unwrap_or_default()
 }
 
 /// Returns the starter lesson for a file of this name.
@@ -120,7 +124,7 @@ mod tests {
     #[test]
     fn a_new_lesson_takes_the_place_of_nothing() {
         let folder = std::env::temp_dir().join(format!("attune-new-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).expect("a folder");
+        fs::create_dir_all(&folder).expect("a folder");
         let first = free_name(&folder, "apple");
         assert_eq!(first, folder.join("my_apple.ron"));
         write_new(&first, None).expect("it is written");
@@ -133,6 +137,13 @@ mod tests {
         assert!(matches!(write_new(&folder.join("a.txt"), None), Err(NotNew::Name(_))));
         assert!(matches!(write_new(&folder.join("b.ron"), Some(&folder.join("c.ron"))), Err(NotNew::From(_))));
         assert!(matches!(write_new(&folder.join("none/b.ron"), None), Err(NotNew::Unwritten(..))));
-        std::fs::remove_dir_all(folder).expect("it was there");
+        #[cfg(unix)]
+        {
+            let nowhere = folder.join("my_link.ron");
+            std::os::unix::fs::symlink(folder.join("nowhere.ron"), &nowhere).expect("a link");
+            assert!(matches!(write_new(&nowhere, None), Err(NotNew::Taken(_))), "a link that leads nowhere is a name");
+            assert_eq!(free_name(&folder, "link"), folder.join("my_link_2.ron"));
+        }
+        fs::remove_dir_all(folder).expect("it was there");
     }
 }

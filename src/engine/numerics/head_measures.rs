@@ -250,6 +250,19 @@ impl HeadPatterns {
         };
         found.is_finite().then_some(found)
     }
+
+    /// Computes each measure, in the order of [`HeadMeasure::ALL`], of a head whose queries attend equally to all keys
+    /// that they see.
+    pub fn even(&self, queries: usize, keys: usize, sees: impl Fn(usize, usize) -> bool) -> Vec<Option<f64>> {
+        let even: Vec<f64> = (0..queries).map(|query| even_weight((0..keys).map(|key| sees(query, key)))).collect();
+        let weights = Matrix::from_fn(queries, keys, |query, key| if sees(query, key) { even[query] } else { 0.0 });
+        HeadMeasure::ALL.into_iter().map(|measure| self.measure(measure, &weights)).collect()
+    }
+}
+
+/// Returns the weight of each visible key if a query attends equally to all keys that it sees.
+fn even_weight(is_visible: impl Iterator<Item = bool>) -> f64 {
+    1.0 / is_visible.filter(|is_visible| *is_visible).count().max(1) as f64
 }
 
 /// Returns the key with the largest weight of those that `counts` accepts, the first of equal ones; `None` if it
@@ -327,7 +340,7 @@ pub fn key_weights<'a, S: Scalar + 'a>(
         let (mut own, mut own_queries) = (vec![0.0; keys], vec![0usize; keys]);
         for query in 0..weights.rows() {
             let visible = || scores.row(query).iter().map(|score| *score != S::NEG_INFINITY);
-            let even = 1.0 / visible().filter(|is_visible| *is_visible).count() as f64;
+            let even = even_weight(visible());
             let row = weights.row(query).iter().zip(visible()).enumerate();
             for (key, (weight, _)) in row.filter(|(_, (_, is_visible))| *is_visible) {
                 own[key] += weight.to_f64();

@@ -58,7 +58,8 @@ pub fn plain(folder: &Path, name: &str) -> Result<(File, u64), Refusal> {
 fn bytes(folder: &Path, name: &str, most: u64) -> Result<Vec<u8>, Refusal> {
     let (file, bytes) = plain(folder, name)?;
     if bytes > most {
-        return Err(unlike(format!("{bytes} bytes"), name, most));
+        let expected = format!("a file of at most {most} bytes");
+        return Err(Refusal::new(format!("{bytes} bytes"), expected, "download the file again").in_file(name));
     }
     let head = files::head(&folder.join(name), foreign::HEAD_BYTES as u64).unwrap_or_default();
     if let Some(kind) = foreign::recognise(&head) {
@@ -69,17 +70,19 @@ fn bytes(folder: &Path, name: &str, most: u64) -> Result<Vec<u8>, Refusal> {
     Ok(bytes)
 }
 
-fn unlike(found: String, name: &str, most: u64) -> Refusal {
-    Refusal::new(found, format!("a file of at most {most} bytes"), "download the file again").in_file(name)
-}
-
 /// Reads a text file of at most `most` bytes.
 ///
 /// # Errors
-/// If it is missing, not a regular file, larger, in another program's format, or not UTF-8.
+/// If it is missing, not a regular file, larger, in another program's format, not UTF-8, or JSON after a byte order
+/// mark, which JSON does not allow.
 pub fn text(folder: &Path, name: &str, most: u64) -> Result<String, Refusal> {
     let bytes = bytes(folder, name, most)?;
-    String::from_utf8(bytes).map_err(|_| unlike("bytes that are not UTF-8".to_owned(), name, most))
+    let unlike =
+        |found| Refusal::new(found, "text in UTF-8 without a byte order mark", "save the file so").in_file(name);
+    if bytes.starts_with(files::MARK) && name.ends_with(".json") {
+        return Err(unlike("a byte order mark before the text"));
+    }
+    String::from_utf8(bytes).map_err(|_| unlike("bytes that are not UTF-8"))
 }
 
 /// Reads a text file, or returns `None` if it is missing.

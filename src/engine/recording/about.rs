@@ -88,11 +88,11 @@ impl Entries<'_> {
     /// Reads a list in JSON. Returns `None` if there is no such entry, or if it is wrong, which is added to the faults.
     fn list<T: DeserializeOwned>(&mut self, key: &str, expected: &str) -> Option<Vec<T>> {
         let mut reader = serde_json::Deserializer::from_str(self.get(key)?);
-        let list = json::beginning::<ENTRIES_MAX, _, T>(&mut reader).and_then(|list| reader.end().map(|()| list));
-        match list {
-            Ok(list) if list.len() < ENTRIES_MAX => Some(list),
+        let list = json::beginning::<{ ENTRIES_MAX + 1 }, _, T>(&mut reader);
+        match list.and_then(|list| reader.end().map(|()| list)) {
+            Ok(list) if list.len() <= ENTRIES_MAX => Some(list),
             Ok(_) => {
-                self.fault(key, format!("{ENTRIES_MAX} entries or more"), expected);
+                self.fault(key, format!("more than {ENTRIES_MAX} entries"), format!("at most {ENTRIES_MAX}"));
                 None
             }
             Err(error) => {

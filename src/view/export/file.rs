@@ -9,6 +9,7 @@ use attune_core::kernel::snapshot::Snapshot;
 use attune_core::lesson::glossary::{self, Glossary};
 use attune_core::lesson::issue::shown;
 use attune_core::lesson::panels::PanelName;
+use attune_core::lesson::recorded::ONE_PASS;
 use attune_core::whole_file::{self, Prepared, no_plain_file};
 use attune_engine::messages::{counted, counted_as};
 use attune_engine::pretrained::refusal::quoted;
@@ -165,9 +166,9 @@ impl ExportTarget {
         pictures: &Pictures,
     ) -> Result<WrittenFiles, ExportFault> {
         let glossary = self.glossary();
-        let (mut text, mut is_static) = (Vec::new(), false);
+        let (mut text, mut why_static) = (Vec::new(), None);
         let live = |is_live: bool| {
-            is_static = !is_live;
+            why_static = (!is_live).then(|| why_static_of(snapshot));
             Vec::new()
         };
         let written = match self.format {
@@ -199,7 +200,7 @@ impl ExportTarget {
             return Err(why);
         }
         let (cells, stages) = (snapshot.notebook.cells.len(), pictures.stages());
-        Ok(self.written(What::Page { cells, stages, beside: (beside.len(), folder), is_static }))
+        Ok(self.written(What::Page { cells, stages, beside: (beside.len(), folder), why_static }))
     }
 
     /// Returns the glossary in the lesson's folder; `None` if there is none or it has issues, which `attune check`
@@ -304,8 +305,8 @@ enum What {
         stages: usize,
         /// The number of pictures, and their folder.
         beside: (usize, PathBuf),
-        /// Whether a live page was requested, but a static one was written because a page cannot hold the model.
-        is_static: bool,
+        /// The reason why a static page was written if a live one was requested.
+        why_static: Option<String>,
     },
     Vectors {
         count: usize,
@@ -317,6 +318,17 @@ enum What {
         distinct: Vec<[String; 2]>,
         beside: Vec<PathBuf>,
     },
+}
+
+/// Returns the reason why a page cannot have the model.
+fn why_static_of(snapshot: &Snapshot) -> String {
+    if snapshot.lesson.static_embedding.recording().is_some() {
+        return ONE_PASS.to_owned();
+    }
+    let most = live_page::NUMBERS_MAX / 1_000_000;
+    format!(
+        "a live page can have a model of at most {most} million numbers and, of all tokenizers, only BERT's lower-case one"
+    )
 }
 
 /// Reports which words were written with another spelling, because another word already has theirs.
@@ -344,16 +356,11 @@ impl fmt::Display for WrittenFiles {
                 let (weights, compared) = (counted(*weights, "tensor"), counted(*compared, "tensor"));
                 write!(f, "{file}: the model with {weights}, and {compared} of the sentence to compare")
             }
-            What::Page { cells, stages, beside: (pictures, folder), is_static } => {
+            What::Page { cells, stages, beside: (pictures, folder), why_static } => {
                 let cells = counted(*cells, "cell");
                 write!(f, "{file}: {cells}, with {} of the stage", counted(*stages, "picture"))?;
-                if *is_static {
-                    let most = live_page::NUMBERS_MAX / 1_000_000;
-                    write!(
-                        f,
-                        "; the page does not contain the model, because a live page can have a model of at most \
-                         {most} million numbers and, of all tokenizers, only BERT's lower-case one"
-                    )?;
+                if let Some(why) = why_static {
+                    write!(f, "; the page does not contain the model, because {why}")?;
                 }
                 match pictures {
                     0 => Ok(()),

@@ -8,25 +8,25 @@ use super::figures::{HTML, plot_svg, ranking_html, table_html};
 use super::sheet_svg;
 use crate::sheet::{Bars, Fold, FoldContent, Grids, Item, Sheet, Table, Text, Tone};
 
-/// The largest number of map cells that a panel shows as tables; further maps are left out.
+/// The largest number of map cells that all panels of a page show as tables; further maps are left out.
 const CELLS_MAX: usize = 100_000;
 
-/// Writes a sheet as markup, beginning with its title.
-pub fn html(sheet: &Sheet) -> String {
-    let mut markup = Markup { text: String::new(), cells: 0, title: sheet.title };
+/// Writes a sheet as markup, beginning with its title. `cells` is the number of map cells on the page so far.
+pub fn html(sheet: &Sheet, cells: &mut usize) -> String {
+    let mut markup = Markup { text: String::new(), cells, title: sheet.title };
     markup.put("h2", "", sheet.title);
     sheet.items.iter().for_each(|item| markup.item(item));
     markup.text
 }
 
-struct Markup {
+struct Markup<'a> {
     text: String,
-    /// The number of map cells so far.
-    cells: usize,
+    /// The number of map cells on the page so far.
+    cells: &'a mut usize,
     title: &'static str,
 }
 
-impl Markup {
+impl Markup<'_> {
     fn put(&mut self, element: &str, class: &str, text: &str) {
         let class = if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") };
         let _ = write!(self.text, "<{element}{class}>{}</{element}>", escaped(text));
@@ -76,11 +76,11 @@ impl Markup {
         let mut left_out = 0;
         for grid in grids {
             let cells = grid.rows.len().min(HTML.rows()) * grid.cols.len().min(HTML.cols());
-            if self.cells + cells > CELLS_MAX {
+            if *self.cells + cells > CELLS_MAX {
                 left_out += 1;
                 continue;
             }
-            self.cells += cells;
+            *self.cells += cells;
             self.text.push_str(&table_html(&grid.table([HTML.rows(), HTML.cols()])));
             if cells < grid.rows.len() * grid.cols.len() {
                 let [rows, cols] = [grid.rows.len(), grid.cols.len()];

@@ -80,6 +80,12 @@ impl LessonMark {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unread(String);
 
+impl Unread {
+    fn foreign(why: &dyn fmt::Display) -> Self {
+        Self(format!("it is not a file that attune wrote ({}); ask for the file again", begins(&why.to_string())))
+    }
+}
+
 impl fmt::Display for Unread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
@@ -118,13 +124,12 @@ impl WorkFile {
     /// # Errors
     /// If it is not a regular file, too large, truncated, not a work, or of a newer version.
     pub fn read(path: &Path) -> Result<Self, Unread> {
-        let unread = |why: &dyn fmt::Display| Unread(format!("it cannot be read: {why}"));
         let bytes = attune_engine::files::read(path, BYTES_MAX).map_err(|why| match why.kind() {
             ErrorKind::IsADirectory | ErrorKind::InvalidInput => Unread("it is not a regular file".to_owned()),
             ErrorKind::FileTooLarge => Unread(format!("it has {why}, but such a file has at most {BYTES_MAX}")),
-            _ => unread(&why),
+            _ => Unread(format!("it cannot be read: {why}")),
         })?;
-        Self::parse(str::from_utf8(&bytes).map_err(|why| unread(&why))?)
+        Self::parse(str::from_utf8(&bytes).map_err(|why| Unread::foreign(&why))?)
     }
 
     /// Parses the text of a work file.
@@ -135,10 +140,7 @@ impl WorkFile {
         let is_cut = |error: &serde_json::Error| error.is_eof();
         let why = |error: serde_json::Error| match is_cut(&error) {
             true => Unread("it is incomplete; ask for the file again".to_owned()),
-            false => Unread(format!(
-                "it is not a file that attune wrote ({}); ask for the file again",
-                begins(&error.to_string())
-            )),
+            false => Unread::foreign(&error),
         };
         let version = serde_json::from_str::<Versioned>(text).map_err(why)?.attune;
         if version > VERSION {

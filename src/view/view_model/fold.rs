@@ -119,6 +119,11 @@ impl Sheet {
     fn counts(self, index: Index) -> bool {
         self.quantity().0.definition().counts(index)
     }
+
+    /// Returns the symbol of the whole matrix, such as `Q`, of which a head may have a slice.
+    pub fn letter(self) -> String {
+        self.quantity().0.definition().letter().replace(' ', "")
+    }
 }
 
 /// The entries of a sheet: a matrix, or some of its rows or columns.
@@ -360,8 +365,7 @@ impl FoldModel {
             let letter = || self.entry(sheet, 0, 0).quantity.definition().letter();
             return if is_memory { "Z".to_owned() } else { letter() };
         }
-        let (quantity, own) = sheet.quantity();
-        let letter = quantity.definition().letter().replace(' ', "");
+        let (own, letter) = (sheet.quantity().1, sheet.letter());
         match own.filter(|_| self.heads.len() > 1) {
             Some(own) => format!("{letter}{}", subscript(own + 1)),
             None => letter,

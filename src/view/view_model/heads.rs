@@ -7,7 +7,6 @@ use std::sync::Arc;
 use attune_core::kernel::sentence_pass::recorded::RecordedPass;
 use attune_core::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot, Token};
 use attune_core::lesson::schema::{Objective, TargetForm};
-use attune_engine::numerics::Matrix;
 use attune_engine::numerics::attention::HeadMode;
 pub use attune_engine::numerics::head_measures::HeadMeasure;
 use attune_engine::numerics::head_measures::{HeadPatterns, MeasureWords, MeasuredToken, alignment};
@@ -169,6 +168,7 @@ impl AllHeads {
         // A recorded text is measured as a whole, even if only a part of it is shown.
         let checked = model.checked.as_deref();
         let no_measures = || vec![None; HeadMeasure::ALL.len()];
+        let single = |found: Vec<Option<f64>>| found.into_iter().map(|found| found.map(|found| found as f32)).collect();
         let has_all =
             |pass: &RecordedPass, of_source: bool| pass.place.tokens(of_source).len() == pass.place.count(of_source);
         let is_whole = model.recorded.as_deref().is_none_or(|pass| has_all(pass, false) && has_all(pass, true));
@@ -184,7 +184,8 @@ impl AllHeads {
                 let patterns = patterns.of_head(&labels, head);
                 if own == 0 {
                     let number = model.architecture.block_number(block);
-                    let even = if is_whole { even(patterns, &cells) } else { no_measures() };
+                    let even = || patterns.even(cells.rows(), cells.cols(), |query, key| !cells.is_hidden(query, key));
+                    let even = is_whole.then(even).map_or_else(no_measures, single);
                     layers.push(HeadLayer { title: labels.block(head), number, heads: head..head, even });
                 }
                 let layer = layers.len() - 1;
@@ -388,22 +389,6 @@ fn aligned(model: &ModelSnapshot, labels: &HeadLabels<'_>, source: &[MeasuredTok
     let is_cross = |head: &usize| labels.keys_are_source(*head) && !labels.is_of_source(*head);
     let heads = model.sentence.activations.heads().enumerate().filter(|(head, _)| is_cross(head));
     alignment(heads.map(|(_, head)| &head.weights), source)
-}
-
-/// Returns the measures of a head whose queries give equal weights to all keys that are not hidden from them.
-fn even(patterns: &HeadPatterns, cells: &HeadCells) -> Vec<Option<f32>> {
-    let is_seen = |query: usize, key: usize| !cells.is_hidden(query, key);
-    let seen = |query: usize| (0..cells.cols()).filter(|key| is_seen(query, *key)).count().max(1) as f32;
-    let seen: Vec<f32> = (0..cells.rows()).map(seen).collect();
-    let equal = Matrix::from_fn(
-        cells.rows(),
-        cells.cols(),
-        |query, key| {
-            if is_seen(query, key) { 1.0 / seen[query] } else { 0.0 }
-        },
-    );
-    let measured = |measure| patterns.measure(measure, &equal).map(|found| found as f32);
-    HeadMeasure::ALL.into_iter().map(measured).collect()
 }
 
 /// Returns whether all heads have been measured. The heads of a recorded text are measured while it is checked.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use attune_core::kernel::sentence_pass::sentence::Sentence;
 use attune_core::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot, StaticSpace};
 use attune_core::lesson::Lesson;
-use attune_core::lesson::text::words_at;
+use attune_core::lesson::text::{tokenize, words_at};
 use attune_engine::messages::{cut, nearest_few};
 
 use super::{quoted, sentence};
@@ -33,8 +33,8 @@ pub struct SentencesModel {
     pub second: Option<String>,
     /// Whether the sentences are the texts of a recording, which can be chosen but not edited.
     pub is_recorded: bool,
-    /// The index of the sentence that is suggested for comparison: the lesson's sentence that has the longest word in
-    /// common with the shown one.
+    /// The index of the sentence that is suggested for comparison: the other sentence of the lesson that has the longest
+    /// word in common with the shown one, or the first other if none has any.
     pub suggestion: Option<usize>,
 }
 
@@ -101,10 +101,11 @@ impl SentencesModel {
         let is_same = |lexicon: &&Arc<Lexicon>| Arc::ptr_eq(&lexicon.space, space) && lexicon.most_words == most_words;
         let lexicon = before.map(|before| &before.lexicon).filter(is_same).cloned();
         let lexicon = lexicon.unwrap_or_else(|| Arc::new(Lexicon::new(space.clone(), &snapshot.lesson, most_words)));
-        let chosen = model.sentence.chosen();
-        // The word that a lesson is about is more likely to be long than an article is.
+        let shown = tokenize(&model.sentence.written());
+        // The word that a lesson is about is more likely to be long than an article is. A sentence for a model that
+        // reads pieces of words is a single text.
         let longest_shared = |sentence: &[String]| {
-            let shared = sentence.iter().filter(|word| chosen.iter().any(|token| token.text == **word));
+            let shared = sentence.iter().flat_map(|text| tokenize(text)).filter(|word| shown.contains(word));
             shared.map(|word| word.chars().count()).max()
         };
         let sentences = &snapshot.lesson.sentences;

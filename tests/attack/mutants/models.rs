@@ -450,6 +450,19 @@ fn a_tokenizer_that_spells_no_word_is_soon_known() {
     assert_eq!(watched(HANGS, &shape, || shape.run()), Ok("too many pieces"));
 }
 
+#[test]
+fn a_tokenizer_whose_patterns_are_slow_is_soon_known() {
+    // For each of two thousand pieces, the patterns took up to two seconds.
+    const PIECES: usize = 2_000;
+    let doubles = json!({ "type": "Replace", "pattern": { "Regex": ".*[^a-z]|[a-z]" }, "content": "aa" });
+    let mut tokenizer = adding(2);
+    tokenizer["normalizer"] = json!({ "type": "Sequence", "normalizers": vec![doubles; 16] });
+    let pieces = (1..PIECES).map(|id| (format!("w{id}"), json!(id))).chain([("[UNK]".to_owned(), json!(0))]);
+    tokenizer["model"]["vocab"] = Value::Object(pieces.collect());
+    let folder = zeros(&shape([1, 1, 1, 1, 128, PIECES]), Some(&tokenizer));
+    assert!(watched(HANGS, &tokenizer, || lesson::read(&folder.0)).is_ok());
+}
+
 impl Attack for Shape {
     fn cases() -> impl Strategy<Value = Self> {
         let size = |most: u32| (0..=most).prop_map(|exponent| 1_usize << exponent);
@@ -656,6 +669,18 @@ impl Attack for NestedTokenizer {
 
     fn bytes_max(&self) -> usize {
         OVER_TOKENIZER_MAX
+    }
+}
+
+#[test]
+fn a_text_that_a_step_lengthens_takes_little_memory() {
+    let _alone = alone();
+    let step = json!({ "type": "Replace", "pattern": { "String": "" }, "content": "a".repeat(40) });
+    let nested = || Step::List(Box::new(Step::List(Box::new(Step::One(step.clone())), 1)), 1);
+    let case = |text| NestedTokenizer { normalisers: vec![nested()], splitters: Vec::new(), added: 0, text };
+    for text in [("a", 65_000), ("👩‍👩‍👧‍👦", 20_000)] {
+        let (outcome, taken) = case(text).tried();
+        assert_eq!(outcome, Ok("refused"), "{taken}");
     }
 }
 

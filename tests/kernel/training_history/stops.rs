@@ -30,6 +30,10 @@ fn stop_rules_stop_at_their_step_and_only_once() {
     // Asked for a step, it passes the rule, and is the same training.
     let mut through = run(&ruled, &[train_to(Some(first + 2))]);
     assert_eq!((through.steps_done(), model(&through).training.stopped), (first + 2, Some(Stopped::Paused)));
+    // Asked for a step that is behind it, it pauses while it plays, too.
+    through.apply(PLAY);
+    through.apply(train_to(Some(first)));
+    assert_eq!((through.steps_done(), model(&through).training.playing), (first + 2, false));
     apply(&mut through, train_to(None));
     assert!(log(&through) == log(&plain));
     // Asked to play on, it does; a branch from before the stop is stopped again.

@@ -52,7 +52,12 @@ fn files_that_are_no_lessons() {
     let empty = TempFile::new("empty", b"");
     check_file(&empty.0, "apple.ron:1:1: the file is empty; expected a lesson: Lesson(id: …, title: …, …)");
     let comment = TempFile::new("comment", b"// soon\n");
-    check_file(&comment.0, "apple.ron:1:1: the file is empty; expected a lesson: Lesson(id: …, title: …, …)");
+    check_file(&comment.0, "apple.ron:1:1: the file has only comments; expected a lesson: Lesson(id: …, title: …, …)");
+    let old = TempFile::new("old", b"// A lesson\rLesson()\r");
+    check_file(
+        &old.0,
+        "apple.ron:1:1: the file is one comment, whose lines end in \\r only; expected a lesson: Lesson(id: …, title: …, …)",
+    );
     let binary = TempFile::new("binary", b"Lesson(\xff\xfe");
     check_file(&binary.0, "apple.ron:1:8: byte 7 (0xff) is not UTF-8 text; expected a text file saved as UTF-8");
     let zeros = TempFile::new("zeros", &[0; 16]);

@@ -135,6 +135,7 @@ fn files_that_cannot_be_measured_say_why() {
     };
     assert_eq!(told(b"\xff\xfeh\0"), "texts.txt: the file is UTF-16 text; save it as UTF-8");
     assert!(told(b"a\xe9\n").contains("line 1 is not UTF-8"));
+    assert!(told(b"a b\rc d\r\ne f\r\xe9\n").contains("line 4 is not UTF-8"), "a lone \\r ends a line");
     assert!(told(b"\n \n").contains("no sentence of two or more tokens"));
     kernel.apply(Command::Texts(TextsCommand::Measure(folder.join("none.txt"))));
     assert!(kernel.snapshot().notice.expect("a reason").contains("none.txt: the texts cannot be read"));

@@ -117,6 +117,8 @@ fn more_heads_than_the_model_has() {
         assert_eq!(report(&kernel)[0], "The change of head 3 is left out: there is no head 3; the model has 2.");
         assert_eq!(report(&kernel).len(), reports);
     }
+    // The report is made in several parts, and its last line counts what all of them leave out.
+    assert_eq!(report(&older(1000)).last().expect("a report"), "… and 958 more.");
 }
 
 #[test]

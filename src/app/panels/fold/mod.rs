@@ -159,7 +159,13 @@ fn pictures_ui(
     let joined = scene.joined(walk);
     let query = selection.query.filter(|_| !model.is_of_source);
     for stage in scene.role_stages(walk) {
-        let name = model.symbol(if stage.is_result { stage.role.of_head(0) } else { Sheet::Input });
+        // The rows of all heads together are the points.
+        let result = stage.role.of_head(0).letter();
+        let name = if stage.is_result {
+            result
+        } else {
+            format!("{}, the input of {result},", model.symbol(Sheet::Projected(stage.role)))
+        };
         let response = ui.interact(stage.rect, ui.id().with((stage.role, stage.is_result)), Sense::click_and_drag());
         let response = named(response, WidgetType::Button, format!("{name} as points"));
         turn(&response, camera);

@@ -4,7 +4,7 @@ use attune_engine::numerics::evidence::maps::{Change, Receiver, Setting};
 use attune_engine::numerics::evidence::{Asked, Question};
 use attune_engine::numerics::model::activations::Activations;
 
-use super::{AskedAnswer, ENDED, Evidence, Progressed, Ran};
+use super::{AskedAnswer, Ended, Evidence, Progressed, Ran};
 
 /// Smallest difference between the logit differences of two sentences by which a map divides.
 const LEAST_DIFFERENCE: f64 = 0.01;
@@ -77,11 +77,11 @@ impl Evidence<'_> {
         let low = setting.ask(&ran.activations.output);
         let high = second.as_ref().map(|second| setting.ask(&second.activations.output));
         self.check_apart(setting.question, low, high)?;
-        let found = setting.answers(&changes, &|done| progressed(done, steps)).ok_or(ENDED)?;
+        let found = setting.answers(&changes, &|done| progressed(done, steps)).ok_or(Ended)?;
         let paths = into.map(|into| {
             let before = changes.len();
             let found = setting.paths(&senders, (into, request.direct), &|done| progressed(before + done, steps));
-            found.ok_or(ENDED)
+            found.ok_or(Ended)
         });
         let paths = paths.transpose()?.map(|paths| {
             let share = share(low.difference, high.map(|high| high.difference), LEAST_DIFFERENCE);
@@ -125,9 +125,12 @@ impl Evidence<'_> {
     ) -> Result<Setting<'s, f32>, String> {
         if let Some(other) = second.filter(|other| other.tokens.len() != ran.tokens.len()) {
             let (own, other) = (ran.tokens.len(), other.tokens.len());
-            return Err(format!("{own} and {other} tokens: a patch pairs tokens by place"));
+            return Err(format!(
+                "--second: the sentence has {other} tokens, but the first has {own}; a patch pairs tokens by place, so \
+                 write two sentences with the same number of tokens"
+            ));
         }
-        let place = self.place(&ran.tokens, asked.at).map_err(|why| format!("--sentence: {why}"))?;
+        let place = self.asked_place(&ran.tokens, asked)?;
         let own = self.likeliest(ran, place, 2);
         let (usual, same) = match second {
             Some(second) => (

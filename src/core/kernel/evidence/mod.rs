@@ -41,8 +41,15 @@ use crate::lesson::schema::{Lesson, Objective};
 /// Function that is told the number of steps done and the number of all steps, and returns whether the work goes on.
 pub type Progressed<'a> = &'a (dyn Fn(usize, usize) -> bool + Sync);
 
-/// Message for work that was ended before it was complete.
-pub const ENDED: &str = "stopped before it was complete";
+/// The end of work that a [`Progressed`] stopped before it was complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ended;
+
+impl From<Ended> for String {
+    fn from(_: Ended) -> Self {
+        "stopped before it was complete".to_owned()
+    }
+}
 
 /// The answer that a question is about, as a person names it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -117,6 +124,12 @@ impl<'a> Evidence<'a> {
             true => Err(format!("this model reads a source sentence; {instead}")),
             false => Ok(()),
         }
+    }
+
+    /// Returns the position at which the model answers. An error begins with the option that is wrong.
+    fn asked_place(&self, tokens: &[Token], asked: &AskedAnswer) -> Result<usize, String> {
+        let option = if asked.at.is_some() { "--at" } else { "--sentence" };
+        self.place(tokens, asked.at).map_err(|why| format!("{option}: {why}"))
     }
 
     /// Returns the position at which the model answers. Without a given one, this is the last hidden word if the model

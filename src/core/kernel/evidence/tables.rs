@@ -2,7 +2,7 @@
 
 use attune_engine::numerics::evidence::tables::{COMPOSITION_WORK_MAX, Composition, HeadTables};
 
-use super::{ENDED, Evidence, Progressed};
+use super::{Ended, Evidence, Progressed};
 
 /// Number of words that a table lists for each word.
 const LISTED: usize = 6;
@@ -79,7 +79,7 @@ impl Evidence<'_> {
         let all = self.model.architecture.heads();
         let is_whole = tables.composition_work() <= COMPOSITION_WORK_MAX;
         let only = (!is_whole).then_some(heads);
-        let composition = tables.composition(only, &|done| progressed(done, all)).ok_or(ENDED)?;
+        let composition = tables.composition(only, &|done| progressed(done, all)).ok_or(Ended)?;
         let names = |listed: Vec<Vec<(usize, f64)>>, name: &dyn Fn(usize) -> String| {
             let of_word = |((word, _), listed): (&(String, usize), Vec<(usize, f64)>)| {
                 (word.clone(), listed.into_iter().map(|(at, value)| (name(at), value)).collect())
@@ -101,7 +101,8 @@ impl Evidence<'_> {
             is_whole,
             copying: tables.copying(),
             are_logits,
-            tables: heads.iter().map(table).collect(),
+            // Without words, there is only the composition.
+            tables: heads.iter().filter(|_| !rows.is_empty()).map(table).collect(),
         })
     }
 

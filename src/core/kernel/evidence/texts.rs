@@ -21,7 +21,7 @@ use attune_engine::pretrained::folder::{ModelFolder, PAIR};
 use attune_engine::pretrained::tokenizer::{ModelPiece, Origin};
 use serde::{Deserialize, Serialize};
 
-use super::{ENDED, Evidence, Progressed, Ran, quoted};
+use super::{Ended, Evidence, Progressed, Ran, quoted};
 use crate::kernel::sentence_pass::sentence::{Sentence, TEXT_BYTES_MAX, of_pieces, target_of_pieces};
 use crate::kernel::targets::Targets;
 use crate::kernel::values::Progress;
@@ -112,7 +112,7 @@ fn decoded(bytes: &[u8]) -> Result<&str, String> {
         return Err("the file is UTF-16 text; save it as UTF-8".to_owned());
     }
     let text = str::from_utf8(bytes).map_err(|error| {
-        let line = 1 + bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count();
+        let line = line_after(&bytes[..error.valid_up_to()]);
         format!("line {line} is not UTF-8 text; save the file as UTF-8")
     })?;
     Ok(text_without_mark(text))
@@ -155,14 +155,14 @@ impl TextsRun {
     /// Returns false once no lines or no memory are left.
     ///
     /// # Errors
-    /// A message if `watch` ended the work.
+    /// If `watch` ended the work.
     pub fn advance(
         &mut self,
         evidence: &Evidence<'_>,
         text: &str,
         at_once: usize,
         watch: Watch<'_>,
-    ) -> Result<bool, String> {
+    ) -> Result<bool, Ended> {
         let begin = self.at;
         let next = lines(&text[begin..]).take(at_once).map(|place| place.start + begin..place.end + begin);
         let next: Vec<Range<usize>> = next.collect();
@@ -178,7 +178,7 @@ impl TextsRun {
             goes_on.then(|| evidence.line(text, place.clone()))
         });
         for line in measured {
-            self.found.add(line.ok_or(ENDED)?, text, &mut self.corpus);
+            self.found.add(line.ok_or(Ended)?, text, &mut self.corpus);
         }
         self.done += next.len();
         Ok(true)
@@ -214,16 +214,27 @@ fn lines(text: &str) -> impl Iterator<Item = Range<usize>> {
     lines.map(move |line| begin(line)..begin(line) + line.len())
 }
 
+/// Returns the number of the line after these bytes, as an editor counts lines: one ends at `\n`, `\r\n` or a lone `\r`.
+fn line_after(bytes: &[u8]) -> usize {
+    let is_end = |at: &usize| bytes[*at] == b'\n' || bytes[*at] == b'\r' && bytes.get(at + 1) != Some(&b'\n');
+    1 + (0..bytes.len()).filter(is_end).count()
+}
+
 impl Evidence<'_> {
     /// Measures all heads over the lines of a text.
     ///
     /// # Errors
     /// A message for the learner if no line can be measured, or the work was ended.
     pub fn texts(&self, text: &str, progressed: Progressed<'_>) -> Result<Texts, String> {
+        self.run_texts(text, progressed)?
+    }
+
+    /// Measures the lines, or returns that the work was stopped; the inner result is that of [`TextsRun::finish`].
+    fn run_texts(&self, text: &str, progressed: Progressed<'_>) -> Result<Result<Texts, String>, Ended> {
         let mut run = TextsRun::new(text);
         let all = run.all;
         while run.advance(self, text, AT_ONCE, &|done| progressed(done, all))? {}
-        run.finish(self)
+        Ok(run.finish(self))
     }
 
     /// Measures all heads over the lines of a text, within a time.
@@ -239,16 +250,13 @@ impl Evidence<'_> {
             }
             is_in_time
         };
-        self.texts(text, &goes_on).map_err(|why| {
-            if why != ENDED {
-                return why;
-            }
+        self.run_texts(text, &goes_on).unwrap_or_else(|Ended| {
             let (reached, all) = (reached.into_inner(), counted(lines(text).count(), "line"));
             let seconds = most.as_secs();
-            format!(
+            Err(format!(
                 "after {seconds} s only {reached} of {all} are measured; take a part of the file, or raise the limit with \
                  --within SECONDS"
-            )
+            ))
         })
     }
 
@@ -384,7 +392,7 @@ impl Texts {
             Line::Unread { place, why } => {
                 self.unread += 1;
                 self.why_unread.get_or_insert_with(|| {
-                    let line = 1 + text[..place.start].matches('\n').count();
+                    let line = line_after(&text.as_bytes()[..place.start]);
                     format!("line {line}: {}", quoted(&why))
                 });
             }

@@ -7,7 +7,7 @@ use attune_engine::numerics::evidence::maps::Setting;
 use attune_engine::numerics::evidence::words::{WordMeasure, WordTable, spearman, steps, word_table};
 use attune_engine::numerics::model::Pooling;
 
-use super::{AskedAnswer, ENDED, Evidence, Progressed, Ran};
+use super::{AskedAnswer, Ended, Evidence, Progressed, Ran};
 use crate::kernel::sentence_pass::sentence::SentenceFrame;
 
 /// Message for a model that answers from the mean of all words, so that no word can be measured.
@@ -64,7 +64,7 @@ impl Evidence<'_> {
         )?;
         self.answers_at_a_place()?;
         let ran = self.run(sentence).map_err(|why| format!("--sentence: {why}"))?;
-        let place = self.place(&ran.tokens, asked.at).map_err(|why| format!("--sentence: {why}"))?;
+        let place = self.asked_place(&ran.tokens, asked)?;
         let likeliest = self.likeliest(&ran, place, 2);
         let usual = [likeliest[0], likeliest[likeliest.len() - 1]];
         let usual = self.beside_named(asked, usual)?;
@@ -114,7 +114,7 @@ impl Evidence<'_> {
             question,
         };
         let all = steps(ran.tokens.len(), ran.activations.blocks.len());
-        let table = word_table(&setting, &|done| progressed(done, all)).ok_or(ENDED)?;
+        let table = word_table(&setting, &|done| progressed(done, all)).ok_or(Ended)?;
         let seen = table.measures.first().map_or(0, |(_, values)| values.len());
         let is_own = |place: &usize| !ran.tokens[*place].piece.as_ref().is_some_and(|piece| piece.is_added);
         let ranked: Vec<usize> = (0..seen).filter(is_own).collect();

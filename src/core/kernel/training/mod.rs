@@ -195,8 +195,8 @@ impl Training {
         Ok(())
     }
 
-    /// Starts to train to a step, and ignores all stop rules. If that step has been reached, the learner's edits become
-    /// the weights from which training continues.
+    /// Starts to train to a step, and ignores all stop rules. If that step has been reached, training pauses, and the
+    /// learner's edits become the weights from which it continues.
     ///
     /// # Errors
     /// The error of [`Self::play_to`].
@@ -209,6 +209,7 @@ impl Training {
         self.check_recovered()?;
         self.model.commit_edits()?;
         self.model.end_look();
+        self.pause();
         Ok(())
     }
 

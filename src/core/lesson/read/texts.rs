@@ -30,7 +30,7 @@ pub fn live_line(node: Node<'_>) -> Option<LessonText> {
 
 fn with_expressions(node: Node<'_>, text: LessonText) -> LessonText {
     for flaw in text.flaws() {
-        within(node, &text, flaw.at.start, "{{").field_issue(&flaw.words).expected(flaw.expected);
+        within(node, &text, flaw.at.start, "{{").field_issue(&flaw.words).expected(&*flaw.expected);
     }
     for expression in text.expressions() {
         let node = within(node, &text, expression.at.start, "{{");

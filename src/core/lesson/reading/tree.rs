@@ -54,8 +54,14 @@ pub fn read<'s>(issues: &Issues<'s>) -> Option<Value<'s>> {
     let mut parser = Parser { text: source.text, at: 0, depth: 0 };
     let start = match parser.peek() {
         Token { kind: Kind::End, .. } => {
-            let expected = "a lesson: Lesson(id: …, title: …, …)";
-            return issues.report(source.text, "the file is empty").expected(expected).none();
+            let found = match source.text.trim() {
+                "" => "the file is empty",
+                text if text.contains('\r') && !text.contains('\n') => {
+                    "the file is one comment, whose lines end in \\r only"
+                }
+                _ => "the file has only comments",
+            };
+            return issues.report(source.text, found).expected("a lesson: Lesson(id: …, title: …, …)").none();
         }
         // The attribute `#![enable(…)]`.
         Token { start, .. } if source.text[start..].starts_with("#!") => {

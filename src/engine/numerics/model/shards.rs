@@ -20,7 +20,8 @@ pub struct Shards<S> {
 struct Shard<S> {
     batch: Batch,
     workspace: StepWorkspace<S>,
-    /// Share of the batch's targets that are in this part.
+    /// Share of the batch's targets that are in this part: the factor that makes the part's mean over its own targets
+    /// a mean over all. The loss of a part without targets, which is of kept rows only, is divided by 1.
     share: S,
     loss: S,
 }
@@ -37,7 +38,7 @@ impl<S: Scalar + Send + Sync> Shards<S> {
         let of_rows = model.architecture.pooling == Pooling::Every;
         let shards = (0..count).map(|i| {
             let part = batch.sentences(i * sentences / count..(i + 1) * sentences / count, of_rows);
-            let share = part.targets.len() as f64 / batch.targets.len().max(1) as f64;
+            let share = part.targets.len().max(1) as f64 / batch.targets.len().max(1) as f64;
             let workspace =
                 StepWorkspace::new(model, BatchRoom::of(&part.input.rows), BatchRoom::of(&part.source.rows));
             Shard { batch: part, workspace, share: S::from_f64(share), loss: S::zero() }

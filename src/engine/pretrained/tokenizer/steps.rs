@@ -26,6 +26,11 @@ use crate::pretrained::refusal::quoted;
 /// Largest factor by which all steps together may lengthen a text, in addition to a fixed number of bytes.
 const GROWTH_MAX: usize = 64;
 const GROWTH_BYTES: usize = 1 << 16;
+/// Largest text that a step may make, in bytes. The crate needs some forty bytes of memory for each of them.
+const MADE_BYTES_MAX: usize = 5 << 20;
+/// Largest factor by which a text may be longer after a step, in addition to a fixed number of bytes. A bound on what a
+/// step could do must be greater, because no text makes the most of every step.
+const LONGER_MAX: usize = 8;
 /// Largest size of SentencePiece's table of characters in bytes; that of XLM-R has 240,000.
 pub const CHARSMAP_BYTES_MAX: usize = 4 << 20;
 
@@ -33,16 +38,20 @@ pub const CHARSMAP_BYTES_MAX: usize = 4 << 20;
 /// not match is dropped.
 pub const WORDS: &str = r"[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:'+[\p{L}\p{M}\p{N}]+)*";
 
-/// The bounds of all steps on a text: the largest size of their result, and the time at which they must end.
+/// The bounds of all steps on a text: the largest size that a step could make of it, the largest size after a step, and
+/// the time at which all must end.
 pub struct Bounds {
     bytes: usize,
+    after: usize,
     end: Instant,
 }
 
 impl Bounds {
     /// Returns the bounds, starting now, for texts of the given number of bytes in all.
     pub fn of(bytes: usize) -> Self {
-        Self { bytes: bytes.saturating_mul(GROWTH_MAX).saturating_add(GROWTH_BYTES), end: Instant::now() + TIME_MAX }
+        let times = |factor: usize| bytes.saturating_mul(factor).saturating_add(GROWTH_BYTES);
+        let end = Instant::now() + TIME_MAX;
+        Self { bytes: times(GROWTH_MAX).min(MADE_BYTES_MAX), after: times(LONGER_MAX), end }
     }
 
     /// Refuses a step that could lengthen a text of `bytes` bytes too much.
@@ -50,10 +59,19 @@ impl Bounds {
     /// # Errors
     /// A message for the learner, if it could.
     pub fn check(&self, bytes: usize, growth: usize) -> Result<(), String> {
-        if bytes.saturating_mul(growth) <= self.bytes {
-            return Ok(());
-        }
-        Err(format!("the tokenizer's steps make this text more than {GROWTH_MAX} times longer; write a shorter one"))
+        within(bytes.saturating_mul(growth), self.bytes)
+    }
+
+    /// Refuses a text that a step has lengthened too much.
+    fn check_after(&self, bytes: usize) -> Result<(), String> {
+        within(bytes, self.after)
+    }
+}
+
+fn within(bytes: usize, most: usize) -> Result<(), String> {
+    match bytes <= most {
+        true => Ok(()),
+        false => Err(format!("the tokenizer's steps make more than {most} bytes of this text; write a shorter one")),
     }
 }
 
@@ -170,7 +188,8 @@ impl Normaliser {
     fn run(&self, text: &mut NormalizedString, bounds: &Bounds) -> Result<(), String> {
         self.0.iter().try_for_each(|(step, growth)| {
             bounds.check(text.get().len(), *growth)?;
-            step.run(text, bounds)
+            step.run(text, bounds)?;
+            bounds.check_after(text.get().len())
         })
     }
 

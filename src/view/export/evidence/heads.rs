@@ -189,9 +189,12 @@ pub fn tables_text(tables: &Tables) -> String {
                 let _ = writeln!(text, "  {word} {title}: {}", listed.join(", "));
             }
         }
-        if of.layer > 0 && !of.looks_at.is_empty() {
+        if of.layer > 0 {
             text.push_str("  (of static words; above layer 1 this is one of many ways into the head)\n");
         }
+    }
+    if !text.is_empty() {
+        text.push('\n');
     }
     text.push_str(&composition_text(tables));
     if let Some(copying) = &tables.copying {
@@ -208,7 +211,7 @@ pub fn tables_text(tables: &Tables) -> String {
 /// Returns the pairs of heads that compose most, by queries, keys and values.
 fn composition_text(tables: &Tables) -> String {
     let mut text = String::new();
-    let _ = write!(text, "\nComposition of heads; unrelated ones have {:.3}", tables.chance);
+    let _ = write!(text, "Composition of heads; unrelated ones have {:.3}", tables.chance);
     text.push_str(if tables.is_whole {
         "\n"
     } else {

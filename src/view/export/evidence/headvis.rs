@@ -2,13 +2,11 @@
 //! `heads/L0H0.json`, with the shown texts and their largest weights. attune opens a head's file as a recording.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io;
 use std::path::Path;
 
 use attune_core::kernel::evidence::Evidence;
 use attune_core::kernel::evidence::texts::{HeadTexts, Texts};
-use attune_core::whole_file;
+use attune_core::whole_file::write_folder;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::evidence::corpus::{DISTANCE_EDGES, INTERVALS, RankedText};
 use serde_json::{Map, Value, json};
@@ -20,44 +18,18 @@ use super::number;
 const KEYS_OF_A_ROW: usize = 8;
 const LEAST_WEIGHT: f32 = 0.005;
 
-/// The reason why the files were not written.
-#[derive(Debug)]
-pub enum HeadVisFault {
-    /// The folder is not empty.
-    Taken,
-    /// A text could not be run again.
-    Text(String),
-    Write(io::Error),
-}
-
-impl std::fmt::Display for HeadVisFault {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Taken => write!(f, "the folder is not empty; name a new one"),
-            Self::Text(why) => f.write_str(why),
-            Self::Write(error) => write!(f, "{error}"),
-        }
-    }
-}
-
-/// Writes all files of a model that reads one sentence into a new folder. Each shown text is run once more for its
-/// weights.
+/// Writes all files of a model that reads one sentence into a new folder, or none of them. Each shown text is run once
+/// more for its weights.
 ///
 /// # Errors
-/// If the folder is not empty, a text cannot be run again, or a file cannot be written.
+/// A message if a text cannot be run again, or a file cannot be written.
 pub fn write_headvis(
     folder: &Path,
     (name, file): (&str, &str),
     texts: &Texts,
     evidence: &Evidence<'_>,
-) -> Result<(), HeadVisFault> {
-    if fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) {
-        return Err(HeadVisFault::Taken);
-    }
-    fs::create_dir_all(folder.join("heads")).map_err(HeadVisFault::Write)?;
-    let write = |path: &str, value: &Value| {
-        whole_file::write(&folder.join(path), value.to_string().as_bytes()).map_err(HeadVisFault::Write)
-    };
+) -> Result<(), String> {
+    let file_of = |path: String, value: Value| (path, value.to_string().into_bytes());
     let layers = texts.heads.iter().map(|head| head.layer + 1).max().unwrap_or(0);
     let heads = texts.heads.iter().map(|head| head.head + 1).max().unwrap_or(0);
     let config = json!({
@@ -69,15 +41,15 @@ pub fn write_headvis(
         "n_intervals": INTERVALS,
         "qk_distance_edges": DISTANCE_EDGES,
     });
-    write("config.json", &config)?;
-    write("scatter_data.json", &texts.heads.iter().map(|head| Value::Object(point(head))).collect())?;
+    let points = texts.heads.iter().map(|head| Value::Object(point(head))).collect();
+    let mut files = vec![file_of("config.json".to_owned(), config), file_of("scatter_data.json".to_owned(), points)];
     let mut sequences = shown(texts, file, evidence)?;
     for (number, head) in texts.heads.iter().enumerate() {
         let mut object = head_json(head, evidence);
         object.insert("sequences".to_owned(), Value::Array(sequences.remove(&number).unwrap_or_default()));
-        write(&format!("heads/L{}H{}.json", head.layer, head.head), &Value::Object(object))?;
+        files.push(file_of(format!("heads/L{}H{}.json", head.layer, head.head), Value::Object(object)));
     }
-    Ok(())
+    write_folder(folder, &files).map_err(|error| error.to_string())
 }
 
 /// Returns the measures and the place of a head, which HeadVis draws as a point.
@@ -89,7 +61,7 @@ fn point(head: &HeadTexts) -> Map<String, Value> {
 }
 
 /// Returns the sequences of each head, in the order in which the head ranks them.
-fn shown(texts: &Texts, file: &str, evidence: &Evidence<'_>) -> Result<BTreeMap<usize, Vec<Value>>, HeadVisFault> {
+fn shown(texts: &Texts, file: &str, evidence: &Evidence<'_>) -> Result<BTreeMap<usize, Vec<Value>>, String> {
     let mut wanted: BTreeMap<usize, Vec<(usize, usize)>> = BTreeMap::new();
     for (number, head) in texts.heads.iter().enumerate() {
         for (place, text) in head.measures.texts.iter().enumerate() {
@@ -98,7 +70,7 @@ fn shown(texts: &Texts, file: &str, evidence: &Evidence<'_>) -> Result<BTreeMap<
     }
     let mut found: BTreeMap<usize, Vec<(usize, Value)>> = BTreeMap::new();
     for (text, of_heads) in wanted {
-        let ran = evidence.shown(file, texts, text).map_err(HeadVisFault::Text)?;
+        let ran = evidence.shown(file, texts, text)?;
         for (number, place) in of_heads {
             let ranked = &texts.heads[number].measures.texts[place];
             let value = sequence(ranked, &ran.tokens, &ran.weights[number]);

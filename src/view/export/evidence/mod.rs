@@ -10,7 +10,7 @@ mod score;
 mod words;
 
 pub use heads::{tables_json, tables_text, texts_json, texts_text};
-pub use headvis::{HeadVisFault, write_headvis};
+pub use headvis::write_headvis;
 pub use map::{map_json, map_text};
 pub use score::{score_json, score_text};
 pub use words::{words_json, words_text};

@@ -26,7 +26,7 @@ pub(super) struct Frame {
     half: [f32; 2],
     /// The size of names.
     text: f32,
-    /// The size of names on a telephone, for which they must have room too.
+    /// The size of names on a telephone, which is `--phone` in the style sheet; they must have room for it too.
     largest: f32,
 }
 
@@ -59,11 +59,12 @@ pub(super) fn gradients() -> String {
 
 /// Returns a lesson's opening picture: its groups as glows, and the animated moves of its highlighted words.
 pub(super) fn svg(sketch: &Sketch, frame: Frame) -> String {
-    let Frame { half: [width, height], text: size, .. } = frame;
+    let Frame { half: [width, height], text: size, largest } = frame;
     let half = [width * INNER[0], height * INNER[1]];
     let at = |[x, y]: [f32; 2]| [x * half[0], -y * half[1]];
     let view = format!("{} {} {} {}", -width, -height, 2.0 * width, 2.0 * height);
-    let mut text = format!("<svg viewBox=\"{view}\" style=\"font-size:{size}px\" aria-hidden=\"true\">");
+    let mut text =
+        format!("<svg viewBox=\"{view}\" style=\"font-size:{size}px;--phone:{largest}px\" aria-hidden=\"true\">");
     let glows = sketch.glows(half, size);
     glows.iter().for_each(|(group, ellipse)| glow(*group, ellipse, &mut text));
     for (place, group) in &sketch.dots {

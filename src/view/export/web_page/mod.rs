@@ -130,7 +130,7 @@ pub(super) fn write_page(
 ) -> io::Result<()> {
     let Additions { script, styles, before, after, answers } = additions;
     let terms = Terms { around, explained: HashSet::new() };
-    let mut body = Body { text: String::new(), outline: Vec::new(), pictures, terms };
+    let mut body = Body { text: String::new(), outline: Vec::new(), pictures, terms, map_cells: 0 };
     for cell in &page.cells {
         body.text.push_str(&section(cell));
         body.terms.explained.clear();
@@ -223,6 +223,8 @@ struct Body<'a> {
     outline: Vec<OutlineLine>,
     pictures: &'a Pictures,
     terms: Terms<'a>,
+    /// The number of cells of the maps of all panels so far.
+    map_cells: usize,
 }
 
 impl Body<'_> {
@@ -248,7 +250,7 @@ impl Body<'_> {
                     self.items(cell, items);
                     self.text.push_str("</details>");
                 }
-                PageItem::Panel(sheet) => self.text.push_str(&sheet_html::html(sheet)),
+                PageItem::Panel(sheet) => self.text.push_str(&sheet_html::html(sheet, &mut self.map_cells)),
                 PageItem::Gate { caption } => {
                     self.text.push_str("<hr>");
                     if !caption.is_empty() {

@@ -13,36 +13,37 @@ impl Serialize for Numbers<'_> {
     }
 }
 
-/// The number of exponents that have a short code.
-const FREQUENT: usize = 7;
-/// The bits of a short code, of an exponent, and of a sign and a fraction.
+/// The number of exponents that have a short code; this number itself is the code of all others.
+const FREQUENT: u32 = 7;
+/// The bits of a short code, an exponent, and a fraction.
 const CODE: u32 = 3;
 const EXPONENT: u32 = 8;
-const REST: u32 = 24;
+const FRACTION: u32 = f32::MANTISSA_DIGITS - 1;
+const EXPONENTS: usize = 1 << EXPONENT;
 
-/// Writes numbers bit by bit. Few exponents are frequent among trained numbers, so these take 3 bits each; any other
-/// takes 8 bits after the code `FREQUENT`.
+/// Writes numbers bit by bit. Among trained numbers, few exponents are frequent; these take 3 bits each, and any other
+/// takes 11 bits.
 fn text(numbers: &[f32]) -> String {
-    let exponent = |x: f32| (x.to_bits() >> f32::MANTISSA_DIGITS - 1 & 0xff) as usize;
-    let mut counts = [0; 1 << EXPONENT];
-    numbers.iter().for_each(|x| counts[exponent(*x)] += 1);
-    let mut frequent: Vec<usize> = (0..counts.len()).collect();
+    let exponent = |x: &f32| (x.to_bits() >> FRACTION) as usize % EXPONENTS;
+    let mut counts = [0; EXPONENTS];
+    numbers.iter().for_each(|x| counts[exponent(x)] += 1);
+    let mut frequent: Vec<usize> = (0..EXPONENTS).collect();
     frequent.sort_by_key(|exponent| Reverse(counts[*exponent]));
-    let mut codes = [FREQUENT as u32; 1 << EXPONENT];
+    let mut codes = [FREQUENT; EXPONENTS];
     let mut out = BitText::default();
-    out.push(numbers.len() as u32, REST);
-    for (code, exponent) in (0..).zip(&frequent[..FREQUENT]) {
-        codes[*exponent] = code;
-        out.push(*exponent as u32, EXPONENT);
+    out.push(numbers.len() as u32, FRACTION + 1);
+    for (code, exponent) in (0..FREQUENT).zip(frequent) {
+        codes[exponent] = code;
+        out.push(exponent as u32, EXPONENT);
     }
     for x in numbers {
-        let exponent = exponent(*x);
+        let exponent = exponent(x);
         out.push(codes[exponent], CODE);
-        if codes[exponent] == FREQUENT as u32 {
+        if codes[exponent] == FREQUENT {
             out.push(exponent as u32, EXPONENT);
         }
         out.push(u32::from(x.is_sign_negative()), 1);
-        out.push(x.to_bits() & 0x7f_ffff, REST - 1);
+        out.push(x.to_bits() % (1 << FRACTION), FRACTION);
     }
     out.finish()
 }
@@ -61,7 +62,7 @@ struct BitText {
 
 impl BitText {
     fn push(&mut self, value: u32, bits: u32) {
-        self.held = self.held << bits | u64::from(value);
+        self.held = (self.held << bits) | u64::from(value);
         self.bits += bits;
         if self.bits >= u32::BITS {
             self.bits -= u32::BITS;

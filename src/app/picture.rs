@@ -357,6 +357,7 @@ fn settle(app: &mut App) {
 /// Updates an app that has drawn a picture until it has settled. This is immediate unless the caption changes the
 /// height of the stage.
 fn settle_again(app: &mut App) {
+    set_drawing(app, false);
     for _ in 0..SETTLE_FRAMES {
         (0..NEXT_FRAMES).for_each(|_| app.update());
         if !app.world().resource::<StageTab>().is_settling() {
@@ -368,10 +369,16 @@ fn settle_again(app: &mut App) {
 
 /// Captures the next picture of an app that has captured one before, so that fonts and layout have settled.
 pub fn capture_next(app: &mut App) -> Result<RgbImage, AppFault> {
-    for _ in 0..NEXT_FRAMES {
-        app.update();
-    }
+    set_drawing(app, false);
+    (0..NEXT_FRAMES).for_each(|_| app.update());
     screenshot(app)
+}
+
+/// Chooses whether updates paint the interface, which takes most of their time without a graphics card, or only lay it
+/// out.
+fn set_drawing(app: &mut App, is_active: bool) {
+    let world = app.world_mut();
+    world.query::<&mut Camera>().iter_mut(world).for_each(|mut camera| camera.is_active = is_active);
 }
 
 fn screenshot(app: &mut App) -> Result<RgbImage, AppFault> {
@@ -381,8 +388,11 @@ fn screenshot(app: &mut App) -> Result<RgbImage, AppFault> {
             captured.0 = Some(opaque(&picture.image).ok_or_else(|| "the picture has another format".to_owned()));
         },
     );
+    set_drawing(app, true);
     for _ in 0..PATIENCE_FRAMES {
         app.update();
+        // The picture is of the first update; the next ones only bring it from the graphics adapter.
+        set_drawing(app, false);
         if let Some(picture) = app.world_mut().resource_mut::<Captured>().0.take() {
             return picture.map_err(|why| fault(&why));
         }

@@ -26,6 +26,13 @@ use attune_view::export::{self, Format, Pictures, live_page};
 
 use super::args::{Common, ExportArgs, SentenceArgs, TraceArgs, TraceForm, WhatIfArgs};
 use super::{CliFault, lessons, print, recordings, training, vectors};
+#[cfg(feature = "app")]
+use crate::app::picture::Renderer;
+
+/// Stands for the renderer in a build that cannot draw.
+#[cfg(not(feature = "app"))]
+#[derive(Default)]
+pub struct Renderer;
 
 /// Trains the lesson and writes the file. For a page, the cells run first.
 pub fn export(request: &ExportArgs, common: &Common) -> Result<(), CliFault> {
@@ -61,7 +68,7 @@ pub fn export(request: &ExportArgs, common: &Common) -> Result<(), CliFault> {
         None if !format.is_page() => target.write(&trained, &Pictures::of_panels(&request.panels)),
         None => {
             let PageContent { snapshot, answered, mut pictures } =
-                page_content(&mut kernel, trained, path, format, request.within, common);
+                page_content(&mut kernel, trained, (path, &mut Renderer::default()), format, request.within, common);
             pictures.panels.clone_from(&request.panels);
             target.write_answered(&snapshot, answered.as_ref(), &pictures)
         }
@@ -82,7 +89,7 @@ pub struct PageContent {
 pub fn page_content(
     kernel: &mut Kernel,
     trained: Snapshot,
-    path: &Path,
+    (path, renderer): (&Path, &mut Renderer),
     format: Format,
     within: u64,
     common: &Common,
@@ -97,7 +104,7 @@ pub fn page_content(
         snapshot.model = trained.model;
     }
     let answered = untouched.and_then(|kernel| live_page::revealed(&snapshot, || kernel));
-    let pictures = pictures(&snapshot, path, format, common, &warnings);
+    let pictures = pictures(&snapshot, (path, renderer), format, common, &warnings);
     PageContent { snapshot, answered, pictures }
 }
 
@@ -193,7 +200,13 @@ impl Warnings {
 }
 
 #[cfg(not(feature = "app"))]
-fn pictures(snapshot: &Snapshot, path: &Path, _: Format, _: &Common, warnings: &Warnings) -> Pictures {
+fn pictures(
+    snapshot: &Snapshot,
+    (path, _): (&Path, &mut Renderer),
+    _: Format,
+    _: &Common,
+    warnings: &Warnings,
+) -> Pictures {
     let why = "This build of attune cannot draw the stage.";
     if attune_view::export::page::Page::stages(snapshot).next().is_some() {
         warnings.say(
@@ -205,11 +218,17 @@ fn pictures(snapshot: &Snapshot, path: &Path, _: Format, _: &Common, warnings: &
 
 /// Draws the stage cells as they look after every cell has run.
 #[cfg(feature = "app")]
-fn pictures(snapshot: &Snapshot, path: &Path, format: Format, common: &Common, warnings: &Warnings) -> Pictures {
+fn pictures(
+    snapshot: &Snapshot,
+    (path, renderer): (&Path, &mut Renderer),
+    format: Format,
+    common: &Common,
+    warnings: &Warnings,
+) -> Pictures {
     use crate::app::work::export::{self, Drawn};
 
     let bar = training::pictures(export::count(snapshot, format), common);
-    let Drawn { pictures, fault } = export::draw_stages(snapshot, path, format, || bar.inc(1));
+    let Drawn { pictures, fault } = export::draw_stages(renderer, snapshot, path, format, || bar.inc(1));
     bar.finish_and_clear();
     if let Some(fault) = fault {
         warnings.say(format_args!("stage cells are described in words, because they cannot be drawn: {fault}"));
@@ -285,6 +304,7 @@ fn write_course(request: &ExportArgs, common: &Common) -> Result<(), CliFault> {
     };
     let glossary = glossary::beside(&first.path).and_then(|file| glossary::read(&file).ok());
     let mut site = Site::new(&request.output, &files, glossary).map_err(site_fault)?;
+    let mut renderer = Renderer::default();
     for file in &files {
         let path = &file.path;
         let lesson = lessons::read(path, common.seed)?;
@@ -296,7 +316,7 @@ fn write_course(request: &ExportArgs, common: &Common) -> Result<(), CliFault> {
         let mut kernel = training::train_with_tour(lesson, common);
         let trained = training::trained(&kernel, path)?;
         let PageContent { snapshot, answered, mut pictures } =
-            page_content(&mut kernel, trained, path, Format::Web, request.within, common);
+            page_content(&mut kernel, trained, (path, &mut renderer), Format::Web, request.within, common);
         pictures.panels.clone_from(&request.panels);
         site.add(&snapshot, answered.as_ref(), &pictures).map_err(site_fault)?;
     }

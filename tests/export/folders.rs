@@ -63,9 +63,9 @@ fn the_page_of_every_file_of_vectors_runs() {
     let pages: Vec<(&str, &str)> = pages.iter().map(|(name, page)| (&**name, &**page)).collect();
     let addresses: Vec<String> = kernels.iter().map(|(name, _)| name.clone()).collect();
     let Some(answers) = ask(&pages, &addresses, STATE, SIZE) else { return };
-    // The scripts of a page are its code, the model's numbers and its own data.
+    // The scripts of a page are its code, the model's vectors and parameters, and its own data.
     let wanted = json!({
-        "isLive": true, "isShown": true, "words": true, "points": true, "attacked": 0, "scripts": 3, "bad": false,
+        "isLive": true, "isShown": true, "words": true, "points": true, "attacked": 0, "scripts": 4, "bad": false,
     });
     for (address, answer) in addresses.iter().zip(&answers) {
         assert_eq!(*answer, wanted, "{address}");

@@ -68,8 +68,8 @@ const PATCHES: &str = "
 /// The arrows of heads in a page's data: of each block its shape and its numbers.
 const ARROWS: &str = "
     const { blocks } = JSON.parse(document.getElementById('attune-data').textContent);
-    const numbers = (text) => [...new Float32Array(Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer)];
-    return { blocks: blocks.map(({ shape, arrows }) => ({ shape, arrows: arrows && numbers(arrows) })) };";
+    const { Data } = window.eval('({ Data })');
+    return { blocks: blocks.map(({ shape, arrows }) => ({ shape, arrows: arrows && [...Data.numbers(arrows)] })) };";
 
 fn page(address: &str, size: (u32, u32)) -> Option<Value> {
     asked(&MODEL, address, size)

@@ -406,7 +406,7 @@ fn a_hostile_lesson_stays_text_in_a_browser() {
         return;
     };
     let expected = serde_json::json!({
-        "scripts": 3, "foreign": [], "images": [], "handlers": 0, "links": [], "requests": 0, "isLive": true,
+        "scripts": 4, "foreign": [], "images": [], "handlers": 0, "links": [], "requests": 0, "isLive": true,
         "attacked": 0, "title": "Sinking and swimming",
     });
     assert_eq!(answers, [expected]);
@@ -416,7 +416,7 @@ fn a_hostile_lesson_stays_text_in_a_browser() {
 fn the_apple_page_is_small_and_whole() {
     let page = as_web(&APPLE_RUN);
     assert!(page.len() < 1_500_000, "{} bytes", page.len());
-    assert_eq!(page.matches("<script").count(), 3, "the data, the model and the scripts");
+    assert_eq!(page.matches("<script").count(), 4, "the data, the model's vectors and parameters, and the scripts");
     let named = page.replace("http://www.w3.org/2000/svg", "");
     assert!(!named.contains("http://") && !named.contains("src=\"http"), "nothing is fetched");
 }

@@ -45,13 +45,19 @@ pub fn count(snapshot: &Snapshot, format: Format) -> usize {
     if format.is_page() { Page::stages(snapshot).count() } else { 0 }
 }
 
-/// Draws the stage cells of the snapshot, and calls `drawn` after each.
-pub fn draw_stages(snapshot: &Snapshot, lesson: &Path, format: Format, mut drawn: impl FnMut()) -> Drawn {
+/// Draws the stage cells of the snapshot, and calls `drawn` after each. The renderer may have drawn those of other
+/// lessons, because opening one takes as long as four pictures.
+pub fn draw_stages(
+    renderer: &mut Renderer,
+    snapshot: &Snapshot,
+    lesson: &Path,
+    format: Format,
+    mut drawn: impl FnMut(),
+) -> Drawn {
     let mut pictures = Pictures::of_lesson(lesson, "");
     let mut fault = None;
-    let mut renderer = Renderer::default();
     for (cell, sentence) in Page::stages(snapshot).take(count(snapshot, format)) {
-        match draw_stage(&mut renderer, snapshot, cell, sentence, format) {
+        match draw_stage(renderer, snapshot, cell, sentence, format) {
             Ok(picture) => pictures.add_stage(cell, picture),
             Err(why) => {
                 pictures.why_no_stage = in_a_page(&why);
@@ -207,7 +213,7 @@ fn write(
     drawn: impl FnMut(),
 ) -> Result<String, ExportFault> {
     let target = ExportTarget::new(lesson, format, target)?;
-    let Drawn { pictures, fault } = draw_stages(snapshot, lesson, format, drawn);
+    let Drawn { pictures, fault } = draw_stages(&mut Renderer::default(), snapshot, lesson, format, drawn);
     let written = target.write(snapshot, &pictures)?;
     let told = fault.map(|fault| {
         // The rest of the message is advice for a terminal.

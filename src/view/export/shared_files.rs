@@ -64,19 +64,19 @@ impl Parts<'_> {
         }
     }
 
-    /// Returns an element that holds JSON, which scripts find by the element's id. In a site, large JSON is a file that
-    /// pages share: a script that sets a variable, because a page that was opened from the disk cannot read any other
-    /// file.
-    pub fn json(self, [id, variable]: [&str; 2], json: &str) -> String {
+    /// Returns an element that holds JSON, which scripts find by its name in the element's id. In a site, large JSON is a
+    /// file that pages share: a script that sets a variable, because a page that was opened from the disk cannot read any
+    /// other file.
+    pub fn json(self, name: &str, json: &str) -> String {
         /// The size in bytes from which JSON gets a file of its own. Models that are trained for one lesson are
         /// smaller.
         const SHARED_MIN: usize = 400_000;
         match self.0 {
             Some(files) if json.len() >= SHARED_MIN => {
-                let script = format!("window.{variable} = {json};\n");
-                format!("<script src=\"{}\"></script>\n", files.add("model", "js", script.as_bytes()))
+                let script = format!("window.attune_{name} = {json};\n");
+                format!("<script src=\"{}\"></script>\n", files.add(name, "js", script.as_bytes()))
             }
-            _ => format!("<script type=\"application/json\" id=\"{id}\">{}</script>\n", unmarked(json)),
+            _ => format!("<script type=\"application/json\" id=\"attune-{name}\">{}</script>\n", unmarked(json)),
         }
     }
 

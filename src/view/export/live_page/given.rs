@@ -14,7 +14,8 @@ use attune_engine::recording::parts::Part;
 use data_encoding::BASE64;
 use serde::Serialize;
 
-use super::{HeadData, NUMBERS_MAX, Numbers};
+use super::numbers::Numbers;
+use super::{HeadData, NUMBERS_MAX};
 use crate::explain::walk::Step;
 use crate::export::trace::texts;
 use crate::view_model::axes::names;

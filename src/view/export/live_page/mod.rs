@@ -2,10 +2,12 @@
 //!
 //! The page is one file, which needs no server and no network. Without scripts, and in print, it looks like the static
 //! page. Each script of `page/` has one job; beside the scripts, JSON holds the lesson's words and numbers (`Data`) and
-//! those of its model (`ModelData`). The page's policy allows only these scripts, by their hash, and forbids every
+//! those of its model. The page's policy allows only these scripts, by their hash, and forbids every
 //! connection.
 
+mod alike;
 mod given;
+mod numbers;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -31,9 +33,11 @@ use attune_engine::pretrained::folder::PAIR;
 use attune_engine::pretrained::tokenizer::{HIDDEN, WordPieces};
 use attune_engine::quantity::Quantity;
 use data_encoding::BASE64;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use serde_json::Value;
 
+use self::alike::{CardData, alike};
+use self::numbers::Numbers;
 use super::escaped;
 use super::links::section_id;
 use super::page::{Page, PageItem, Pictures};
@@ -42,7 +46,7 @@ use super::slides;
 use super::trace::TraceConfig;
 use super::web_page::math::mathml;
 use super::web_page::{self, Additions, CHOSEN_THEME, PageAnswer, PagesAround};
-use crate::explain::cards::{self, Card};
+use crate::explain::cards;
 use crate::explain::reader::EntryReader;
 use crate::explain::tellings::Rest;
 use crate::explain::walk::Step;
@@ -336,7 +340,7 @@ fn answer<'a>(cell: &'a str, items: Vec<PageItem<'a>>) -> Option<PageAnswer<'a>>
     Some(PageAnswer { cell, right: right?, reasons, said })
 }
 
-/// The largest number of values in a page: of vectors and parameters together, or of a given pass. They take about 16
+/// The largest number of values in a page: of vectors and parameters together, or of a given pass. They take about 13
 /// MB of text.
 pub const NUMBERS_MAX: usize = 3_000_000;
 
@@ -366,7 +370,7 @@ struct Data<'a> {
     /// The names of the steps of the walk through a layer.
     steps: [&'static str; Step::ALL.len()],
     /// The cards of each head, by quantity, which explain the numbers of a query and a key.
-    cards: Vec<BTreeMap<String, Card>>,
+    cards: Vec<BTreeMap<String, CardData>>,
     /// The formulas of all cards, as MathML.
     formulas: Vec<String>,
     /// The quantities that the card of a number shows as a whole, each with the index of its step.
@@ -393,24 +397,18 @@ struct Data<'a> {
     cells: Vec<CellData<'a>>,
 }
 
-/// The numbers of the model as training left it, which are the same on all pages of a pretrained model.
-#[derive(Serialize)]
-struct ModelData<'a> {
-    statics: Tensor<'a>,
-    /// The trained values of each tensor.
-    parameters: Vec<Parameter<'a>>,
-}
-
-/// The data of a page as JSON: its own, and that of the model, which several pages may share.
+/// The data of a page as JSON: its own, and the numbers of the model as training left it, which several pages may share.
 pub struct PageData {
     own: String,
-    model: String,
+    statics: String,
+    parameters: String,
 }
 
 impl PageData {
     /// Returns the elements from which the scripts read the data.
     fn elements(&self, parts: Parts<'_>) -> String {
-        parts.json(["attune-model", "attuneModel"], &self.model) + data_element(&self.own).as_str()
+        let of_model = [("statics", &self.statics), ("parameters", &self.parameters)];
+        of_model.map(|(name, json)| parts.json(name, json)).concat() + data_element(&self.own).as_str()
     }
 }
 
@@ -453,16 +451,6 @@ impl<'a> Parameter<'a> {
 fn changed(model: &ModelSnapshot) -> Vec<Parameter<'_>> {
     let pairs = model.parameters.tensors().zip(model.trained.tensors());
     pairs.filter(|(now, trained)| now.1 != trained.1).map(|(now, _)| Parameter::of(now)).collect()
-}
-
-/// Numbers as Base64 of little-endian 32-bit floats: exact, and half as long as digits.
-struct Numbers<'a>(Cow<'a, [f32]>);
-
-impl Serialize for Numbers<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let bytes: Vec<u8> = self.0.iter().flat_map(|x| x.to_le_bytes()).collect();
-        serializer.serialize_str(&BASE64.encode(&bytes))
-    }
 }
 
 /// The rule that turns a source into its target.
@@ -629,7 +617,8 @@ pub fn data(snapshot: &Snapshot) -> Option<PageData> {
     let blocks = || architecture.numbered_blocks().map(|(_, block)| &block.attention);
     let (projection, shares) = (&space.projection, stage.shares.by_axis());
     let mut formulas = Vec::new();
-    let cards = (0..architecture.heads()).map(|head| reader.cards(head, &mut formulas)).collect::<Option<_>>()?;
+    let cards: Vec<_> =
+        (0..architecture.heads()).map(|head| reader.cards(head, &mut formulas)).collect::<Option<_>>()?;
     let by_name = |all: &[(Quantity, Step)]| all.iter().map(|(of, step)| (cards::key(*of), step.index())).collect();
     let words = || model.sentence.chosen().iter().filter(|token| token.word.is_some());
     let data = Data {
@@ -649,7 +638,7 @@ pub fn data(snapshot: &Snapshot) -> Option<PageData> {
         group_of: &space.group_of,
         heads: (0..architecture.heads()).map(|head| HeadData::of(&labels, architecture, head)).collect(),
         steps: Step::ALL.map(Step::name),
-        cards,
+        cards: alike(cards.into_iter()).ok()?,
         formulas: formulas.iter().map(|latex| mathml(latex, false)).collect(),
         whole: by_name(&cards::WHOLE),
         results: by_name(&cards::RESULTS),
@@ -674,7 +663,10 @@ pub fn data(snapshot: &Snapshot) -> Option<PageData> {
         pair_mark: PAIR,
         cells: cells(snapshot),
     };
-    let numbers =
-        ModelData { statics: Tensor::of(&statics), parameters: model.trained.tensors().map(Parameter::of).collect() };
-    Some(PageData { own: serde_json::to_string(&data).ok()?, model: serde_json::to_string(&numbers).ok()? })
+    let parameters: Vec<Parameter<'_>> = model.trained.tensors().map(Parameter::of).collect();
+    Some(PageData {
+        own: serde_json::to_string(&data).ok()?,
+        statics: serde_json::to_string(&Tensor::of(&statics)).ok()?,
+        parameters: serde_json::to_string(&parameters).ok()?,
+    })
 }

@@ -235,8 +235,12 @@ fn hero(site: &Site) -> String {
         lessons.find_map(|(heading, page)| Some((heading, page.sketch.as_ref().filter(|sketch| sketch.splits())?)));
     let Some((heading, sketch)) = split else { return String::new() };
     let (file, title) = (Links::file(&heading.id), escaped(&heading.title));
-    let (sentence, picture) = (picture::sentence(sketch), picture::svg(sketch, picture::HERO));
-    format!("<a class=\"hero\" href=\"{file}\">{sentence}{picture}<span>Try it: {title} →</span></a>\n")
+    let frames = [("wide", 1, picture::HERO), ("narrow", 2, picture::NARROW_HERO)];
+    let pictures = frames.map(|(class, lines, frame)| {
+        let (sentence, picture) = (picture::sentence(sketch, lines), picture::svg(sketch, frame));
+        format!("<div class=\"{class}\">{sentence}{picture}</div>")
+    });
+    format!("<a class=\"hero\" href=\"{file}\">{}<span>Try it: {title} →</span></a>\n", pictures.concat())
 }
 
 fn card(site: &Site, heading: &Heading, page: &LessonPage, text: &mut String) {

@@ -24,15 +24,14 @@ const CAPITAL: f32 = 0.78;
 #[derive(Clone, Copy)]
 pub(super) struct Frame {
     half: [f32; 2],
-    /// The size of names.
     text: f32,
-    /// The size of names on a telephone, which is `--phone` in the style sheet; they must have room for it too.
-    largest: f32,
 }
 
-/// The frame of the picture on a card; `HERO` is that of the picture at the top of the page.
-pub(super) const CARD: Frame = Frame { half: [190.0, 112.0], text: 15.0, largest: 15.0 };
-pub(super) const HERO: Frame = Frame { half: [380.0, 132.0], text: 16.0, largest: 26.0 };
+/// The frame of the picture on a card; `HERO` is that of the picture at the top of the page, and `NARROW_HERO` the same
+/// on a telephone.
+pub(super) const CARD: Frame = Frame { half: [190.0, 112.0], text: 15.0 };
+pub(super) const HERO: Frame = Frame { half: [380.0, 132.0], text: 16.0 };
+pub(super) const NARROW_HERO: Frame = Frame { half: [180.0, 112.0], text: 17.0 };
 /// The share of the width and of the height that points take; the rest is room for names.
 const INNER: [f32; 2] = [0.82, 0.76];
 
@@ -59,12 +58,11 @@ pub(super) fn gradients() -> String {
 
 /// Returns a lesson's opening picture: its groups as glows, and the animated moves of its highlighted words.
 pub(super) fn svg(sketch: &Sketch, frame: Frame) -> String {
-    let Frame { half: [width, height], text: size, largest } = frame;
+    let Frame { half: [width, height], text: size } = frame;
     let half = [width * INNER[0], height * INNER[1]];
     let at = |[x, y]: [f32; 2]| [x * half[0], -y * half[1]];
     let view = format!("{} {} {} {}", -width, -height, 2.0 * width, 2.0 * height);
-    let mut text =
-        format!("<svg viewBox=\"{view}\" style=\"font-size:{size}px;--phone:{largest}px\" aria-hidden=\"true\">");
+    let mut text = format!("<svg viewBox=\"{view}\" style=\"font-size:{size}px\" aria-hidden=\"true\">");
     let glows = sketch.glows(half, size);
     glows.iter().for_each(|(group, ellipse)| glow(*group, ellipse, &mut text));
     for (place, group) in &sketch.dots {
@@ -154,7 +152,7 @@ struct Names {
 impl Names {
     /// Returns the place for the middle of a name beside a point; `None` if there is no free place in the picture.
     fn place(&mut self, name: &str, [x, y]: [f32; 2], away: f32) -> Option<[f32; 2]> {
-        let Frame { half: [width, height], largest: text, .. } = self.frame;
+        let Frame { half: [width, height], text } = self.frame;
         let letters = name.chars().map(|letter| if letter.is_uppercase() { CAPITAL } else { LETTER });
         let side = letters.sum::<f32>() * text / 2.0 + away;
         let up = text / 2.0 + away;
@@ -183,33 +181,42 @@ const WORD: f32 = 40.0;
 const GAP: f32 = 12.0;
 const ARCS: f32 = 70.0;
 
-/// Returns the sentence in a line, with arcs from the words that move to the words at which they look, in the hues of
-/// the groups that they reach.
-pub(super) fn sentence(sketch: &Sketch) -> String {
+/// Returns the sentence as a picture for each of its lines, with arcs from the words that move to the words of the same
+/// line at which they look, in the hues of the groups that they reach.
+pub(super) fn sentence(sketch: &Sketch, lines: usize) -> String {
     let widths: Vec<f32> = sketch.sentence.iter().map(|word| word.chars().map(letter).sum::<f32>() * WORD).collect();
-    let width: f32 = widths.iter().map(|width| width + GAP).sum();
+    let all: f32 = widths.iter().map(|width| width + GAP).sum();
     let lefts = widths.iter().scan(GAP / 2.0, |next, width| {
         let left = *next;
         *next += width + GAP;
         Some(left)
     });
     let lefts: Vec<f32> = lefts.collect();
-    let middle = |word: usize| Some(lefts.get(word)? + widths.get(word)? / 2.0);
+    let middle = |word: usize| lefts[word] + widths[word] / 2.0;
+    let line_of = |word: usize| (middle(word) / all * lines as f32) as usize;
+    let words: Vec<usize> = (0..widths.len()).collect();
+    let lines: Vec<&[usize]> = words.chunk_by(|one, next| line_of(*one) == line_of(*next)).collect();
+    let width = |line: &[usize]| line.iter().map(|word| widths[*word] + GAP).sum();
+    let widest = lines.iter().map(|line| width(line)).fold(0.0, f32::max);
     let (base, height) = (ARCS + WORD, ARCS + 1.35 * WORD);
-    let mut text = format!(
-        "<svg class=\"sentence\" viewBox=\"0 0 {width:.0} {height:.0}\" style=\"font-size:{WORD}px;max-width:{width:.0}px\" aria-hidden=\"true\">"
-    );
-    for arc in &sketch.arcs {
-        if let (Some(from), Some(to)) = (middle(arc.query), middle(arc.key)) {
-            text.push_str(&arc_path(arc, [from, to], width));
+    let mut text = String::new();
+    for line in lines {
+        let start = lefts[line[0]] - GAP / 2.0;
+        let _ = write!(
+            text,
+            "<svg class=\"sentence\" viewBox=\"{start:.0} 0 {widest:.0} {height:.0}\" style=\"font-size:{WORD}px;max-width:{widest:.0}px\" aria-hidden=\"true\">"
+        );
+        for arc in sketch.arcs.iter().filter(|arc| line.contains(&arc.query) && line.contains(&arc.key)) {
+            text.push_str(&arc_path(arc, [arc.query, arc.key].map(middle), widest));
         }
+        for word in line {
+            let group = sketch.arcs.iter().find(|arc| arc.query == *word).and_then(|arc| arc.group);
+            let (class, left, width) = (class_of(group), lefts[*word], widths[*word]);
+            let word = escaped(&sketch.sentence[*word]);
+            let _ = write!(text, "<text{class} x=\"{left:.0}\" y=\"{base}\" textLength=\"{width:.0}\">{word}</text>");
+        }
+        text.push_str("</svg>");
     }
-    for (at, (word, (left, width))) in sketch.sentence.iter().zip(lefts.iter().zip(&widths)).enumerate() {
-        let group = sketch.arcs.iter().find(|arc| arc.query == at).and_then(|arc| arc.group);
-        let (class, word) = (class_of(group), escaped(word));
-        let _ = write!(text, "<text{class} x=\"{left:.0}\" y=\"{base}\" textLength=\"{width:.0}\">{word}</text>");
-    }
-    text.push_str("</svg>");
     text
 }
 

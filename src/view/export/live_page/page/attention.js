@@ -21,10 +21,7 @@ const Attention = (() => {
       const section = element("section", "", "head");
       section.style.setProperty("--hue", `var(--head-${(head - step.firstHead) % 6})`);
       const label = element("label", "", "head-name");
-      const box = document.createElement("input");
-      box.type = "checkbox";
-      box.title = `Switch ${title} on or off`;
-      box.hidden = Boolean(data.given);
+      const box = Object.assign(element("input"), { type: "checkbox", title: `Switch ${title} on or off`, hidden: Boolean(data.given) });
       box.addEventListener("change", () => actions.setHead(head, box.checked));
       label.append(box, ` ${title}`);
       const map = element("table", "", "map");
@@ -80,7 +77,7 @@ const Attention = (() => {
     /** Returns a control that chooses the layer whose maps are shown. */
     function layerChoice() {
       const label = element("label", "Layer ", "layer-choice");
-      const choice = document.createElement("select");
+      const choice = element("select");
       /** Layers of a recording have numbers of their own. */
       const named = (block) => (data.given ? data.blocks[block].title.replace(/^layer /, "") : block + 1);
       [...new Set(data.heads.map(({ block }) => block))].forEach((block) => choice.add(new Option(named(block), block)));

@@ -77,12 +77,10 @@ const Cells = (() => {
     const [read, set] = bound;
     const label = element("label", "", "slider live");
     const value = element("output");
-    const input = document.createElement("input");
+    const input = Object.assign(element("input"), { type: bind.to === "mask" ? "checkbox" : "range" });
     if (bind.to === "mask") {
-      input.type = "checkbox";
       input.addEventListener("change", () => set(input.checked ? 1 : 0));
     } else {
-      input.type = "range";
       [input.min, input.max, input.step] = [least, most, cell.step || (most - least) / 200];
       input.addEventListener("input", () => set(Number(input.value)));
     }
@@ -115,9 +113,7 @@ const Cells = (() => {
     reveal.disabled = true;
     const boxes = cell.choices.map((choice, index) => {
       const label = element("label");
-      const box = document.createElement("input");
-      box.type = "radio";
-      box.name = section.id;
+      const box = Object.assign(element("input"), { type: "radio", name: section.id });
       box.addEventListener("change", () => {
         chosen = index;
         reveal.disabled = false;

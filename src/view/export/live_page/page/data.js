@@ -1,14 +1,39 @@
-// The page's data: one JSON text in the page, with numbers as Base64 of little-endian 32-bit floats.
+// The page's data: JSON texts, with numbers as `numbers.rs` writes them.
 "use strict";
 
 const Data = (() => {
-  /** Decodes the numbers of a Base64 text, in double precision. */
+  const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%()*+,-./:;=?@[]^_`{";
+  const VALUES = new Uint8Array(128);
+  [...DIGITS].forEach((digit, value) => (VALUES[digit.charCodeAt(0)] = value));
+
+  /** Returns a function that takes the next bits of a text, whose five digits are 32 bits. */
+  function bitsOf(text) {
+    const words = new DataView(new ArrayBuffer((text.length / 5) * 4));
+    for (let at = 0; at < text.length; at += 5) {
+      let word = 0;
+      for (let i = at; i < at + 5; i++) word = word * DIGITS.length + VALUES[text.charCodeAt(i)];
+      words.setUint32((at / 5) * 4, word);
+    }
+    let [held, bits, next] = [0, 0, 0];
+    return (count) => {
+      for (; bits < count; bits += 8) held = (held << 8) | words.getUint8(next++);
+      bits -= count;
+      return (held >>> bits) & ((1 << count) - 1);
+    };
+  }
+
+  /** Reads the numbers of a text, in double precision. */
   function numbers(text) {
-    const letters = atob(text);
-    const bytes = new Uint8Array(letters.length);
-    for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i);
-    // Browsers run only on little-endian machines.
-    return new Float64Array(new Float32Array(bytes.buffer));
+    const take = bitsOf(text);
+    const all = new Uint32Array(take(24));
+    const frequent = Array.from({ length: 7 }, () => take(8));
+    for (let i = 0; i < all.length; i++) {
+      const place = take(3);
+      const exponent = place < frequent.length ? frequent[place] : take(8);
+      const [sign, fraction] = [take(1), take(23)];
+      all[i] = (sign << 31) | (exponent << 23) | fraction;
+    }
+    return new Float64Array(new Float32Array(all.buffer));
   }
 
   const matrixOf = ({ shape, numbers: text }) => ({ rows: shape[0], cols: shape[1], data: numbers(text) });
@@ -24,7 +49,8 @@ const Data = (() => {
    * table, frozen weights are rows of numbers, and what is unchanged is null.
    */
   function changesOf({ heads, mask, edges, patch, ...rest }) {
-    const all = (list) => (typeof list === "string" ? Array.from(numbers(list.slice("f32:".length))) : list);
+    const bytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+    const all = (list) => (typeof list === "string" ? Array.from(new Float32Array(bytes(list.slice("f32:".length)).buffer)) : list);
     const mode = (of) => {
       if (!of.Frozen) return of;
       const weights = all(of.Frozen.weights);
@@ -43,13 +69,25 @@ const Data = (() => {
   /** The settings that the trace leaves out if they have these usual values. */
   const USUAL_EPSILON = 1e-5;
 
-  /** Returns the trained model's numbers, which are in the page or in a file that pages of a site share. */
-  const modelOf = () => window.attuneModel || JSON.parse(document.getElementById("attune-model").textContent);
+  /** Returns a part of the data, which is in the page or in a file that pages of a site share. */
+  const part = (name) => window[`attune_${name}`] || JSON.parse(document.getElementById(`attune-${name}`).textContent);
+
+  /** Returns the cards of each head. Those that resemble another head's are written as the leaves of its JSON that differ. */
+  function cardsOf(heads) {
+    const isLeaf = (value) => value === null || typeof value !== "object";
+    const whole = ([quantity, card]) => {
+      if (!card.except) return [quantity, card];
+      let leaf = -1;
+      const own = (_, value) => (isLeaf(value) && ++leaf in card.except ? card.except[leaf] : value);
+      return [quantity, JSON.parse(JSON.stringify(heads[card.like][quantity]), own)];
+    };
+    return heads.map((cards) => Object.fromEntries(Object.entries(cards).map(whole)));
+  }
 
   /** Reads the page's data, with the model in the engine's form. */
   function read(text) {
-    const data = { ...JSON.parse(text), ...modelOf() };
-    const { config } = data;
+    const data = JSON.parse(text);
+    const [{ config }, parameters] = [data, part("parameters")];
     const blocks = config.blocks.map((block, b) => ({
       ...block,
       scaled: data.scaled[b],
@@ -80,8 +118,8 @@ const Data = (() => {
       ...config,
       norm_epsilon: config.norm_epsilon || USUAL_EPSILON,
       blocks,
-      statics: matrixOf(data.statics),
-      parameters: tensors(data.parameters),
+      statics: matrixOf(part("statics")),
+      parameters: tensors(parameters),
       classWords: data.classes.map((name) => rowOf.get(name)),
       rewriter: data.rewriter,
     };
@@ -93,7 +131,7 @@ const Data = (() => {
       mean: numbers(data.projection.mean),
       axes: matrixOf(data.projection.axes),
     };
-    return { ...data, changes: changesOf(data.changes), model, trained, projection, rowOf, rowOfWord, rowsOf, segmentsOf, isEmpty };
+    return { ...data, cards: cardsOf(data.cards), parameters, changes: changesOf(data.changes), model, trained, projection, rowOf, rowOfWord, rowsOf, segmentsOf, isEmpty };
   }
 
   return { read, numbers, matrixOf };

@@ -8,21 +8,14 @@ const Maps = (() => {
   function create(root, state) {
     const { data, actions } = state;
     const maps = data.heads.map(({ title }, head) => {
-      const button = document.createElement("button");
-      button.type = "button";
-      button.title = title;
-      button.setAttribute("aria-label", title);
-      const canvas = document.createElement("canvas");
+      const canvas = Dom.element("canvas");
+      const button = Object.assign(Dom.button("", () => actions.look({ head, key: null })), { title, ariaLabel: title });
       button.append(canvas);
-      button.addEventListener("click", () => actions.look({ head, key: null }));
       return { head, button, canvas, isDue: true };
     });
     state.pass.blocks.forEach((step, block) => {
-      const line = document.createElement("div");
-      line.className = "maps";
-      const name = document.createElement("span");
-      name.textContent = data.blocks[block].title;
-      line.append(name, ...maps.filter(({ head }) => data.heads[head].block === block).map(({ button }) => button));
+      const line = Dom.element("div", "", "maps");
+      line.append(Dom.element("span", data.blocks[block].title), ...maps.filter(({ head }) => data.heads[head].block === block).map(({ button }) => button));
       root.append(line);
     });
 

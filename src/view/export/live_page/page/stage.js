@@ -170,6 +170,12 @@ const Stage = (() => {
       return mark.position === hovered.position && hovered.side === "sentence" && mark.position !== undefined;
     };
 
+    /** Returns the tokens whose moves are drawn as arrows. */
+    const moved = () => (state.isWalked ? [] : scene.tokens.filter(isLitToken));
+    const isChosen = (mark) => isHovered(mark) || (mark.position !== undefined && mark.position === state.query);
+    /** Returns the radius of a mark with the ring of the chosen one. */
+    const reach = (mark) => mark.radius + (isChosen(mark) ? 4 : 0);
+
     /** Draws a line in one colour, or from one to another. */
     function line(project, from, to, color, width, first = color) {
       const [a, b] = [project(from), project(to)];
@@ -393,9 +399,9 @@ const Stage = (() => {
         context.stroke();
       }
       context.setLineDash([]);
-      if (isHovered(mark) || (mark.position !== undefined && mark.position === state.query)) {
+      if (isChosen(mark)) {
         context.beginPath();
-        context.arc(mark.x, mark.y, mark.radius + 3, 0, 2 * Math.PI);
+        context.arc(mark.x, mark.y, reach(mark) - 1, 0, 2 * Math.PI);
         context.strokeStyle = Colors.of(isHovered(mark) ? "ink" : "accent");
         context.lineWidth = 2;
         context.stroke();
@@ -409,9 +415,21 @@ const Stage = (() => {
       return widths.get(text);
     }
 
-    /** Draws names beside their points without overlaps, the important ones first. */
+    /** Returns whether a line from `a` to `b` crosses a box. */
+    function crosses([a, b], [left, top, right, bottom]) {
+      let [from, to] = [0, 1];
+      for (const [start, end, least, most] of [[a.x, b.x, left, right], [a.y, b.y, top, bottom]]) {
+        const [one, other] = [least, most].map((side) => (side - start) / (end - start || Number.EPSILON));
+        [from, to] = [Math.max(from, Math.min(one, other)), Math.min(to, Math.max(one, other))];
+      }
+      return from <= to;
+    }
+
+    /** Draws names beside their points without overlaps, the important ones first, and if there is room not on arrows. */
     function names(all, project) {
       const taken = [];
+      const lines = moved().map((token) => [token.start, placeOf(token)].map(project)).filter((ends) => ends.every(Boolean));
+      const around = ({ x, y }, radius) => [x - radius, y - radius, x + radius, y + radius];
       const isFree = (box) => taken.every((other) => box[0] > other[2] || box[2] < other[0] || box[1] > other[3] || box[3] < other[1]);
       const isInside = (box) => box[0] >= 0 && box[1] >= 0 && box[2] <= size.width && box[3] <= size.height;
       const write = (text, box, color) => {
@@ -422,12 +440,12 @@ const Stage = (() => {
       const wanted = all.filter((mark) => mark.label && (mark.priority < Infinity || isHovered(mark)));
       wanted.forEach((mark) => (mark.order = isHovered(mark) ? -1 : mark.priority));
       wanted.sort((a, b) => a.order - b.order || a.depth - b.depth);
-      const discs = all.filter((mark) => mark.position !== undefined || mark.isRing).map(({ x, y, radius }) => [x - radius, y - radius, x + radius, y + radius]);
+      const discs = all.filter((mark) => mark.position !== undefined || mark.isRing).map((mark) => around(mark, reach(mark)));
       taken.push(...discs);
       for (const mark of wanted) {
         const width = widthOf(mark.label);
         for (const gap of mark.order < 4 ? LABEL_GAPS : LABEL_GAPS.slice(0, 2)) {
-          const away = mark.radius + gap;
+          const away = reach(mark) + gap;
           const [x, y, h] = [mark.x, mark.y, LINE_HEIGHT / 2];
           const corners = [
             [x + away, y - h],
@@ -439,13 +457,10 @@ const Stage = (() => {
             [x + away * 0.7, y + away * 0.7],
             [x - away * 0.7 - width, y + away * 0.7],
           ];
-          const place = corners.find(([left, top]) => {
-            const box = [left, top, left + width, top + LINE_HEIGHT];
-            return isInside(box) && isFree(box);
-          });
-          if (place) {
-            const box = [place[0], place[1], place[0] + width, place[1] + LINE_HEIGHT];
-            write(mark.label, box, Colors.legible(mark.color));
+          const boxes = corners.map(([left, top]) => [left, top, left + width, top + LINE_HEIGHT]);
+          const free = boxes.filter((box) => isInside(box) && isFree(box));
+          if (free.length > 0) {
+            write(mark.label, free.find((box) => !lines.some((line) => crosses(line, box))) || free[0], Colors.legible(mark.color));
             break;
           }
         }
@@ -478,10 +493,7 @@ const Stage = (() => {
       paintGlows(project);
       space(project);
       cellLines(project);
-      for (const token of scene.tokens) {
-        if (state.isWalked || !isLitToken(token)) continue;
-        arrowLine(project, token.start, placeOf(token), tokenColor(token, shareOf()), 3, tokenColor(token, 0));
-      }
+      for (const token of moved()) arrowLine(project, token.start, placeOf(token), tokenColor(token, shareOf()), 3, tokenColor(token, 0));
       walk(project);
       goalArrows(project);
       drawn = marks(project);

@@ -239,7 +239,7 @@ fn neighbours_ui(
     }
     measure_ui(ui, measure);
     // A word that nothing moves has one list.
-    let nearest = token.after.by_cosine.first();
+    let nearest = token.after.by(*measure).first();
     let is_unmoved = behind.is_none() && nearest.is_some_and(|near| near.word == token.label && near.distance == 0.0);
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
         ui.columns(if is_unmoved { 1 } else { 2 }, |columns| {

@@ -3,7 +3,9 @@
     cargo build && python3 benches/latency.py target/debug/attune
 
 Each input is sent by the X server itself, and the picture of the screen is read every few milliseconds until it
-differs. Before each input the picture has been the same for a while.
+differs. Before each input the picture has been the same for a while. The first window has the least that the program
+can show, two lines about a file with an issue: the time to its frame is what the system takes for any frame, and what
+the other inputs take beyond it is printed too.
 
 Needs Xvfb and the libraries X11 and Xtst, on a machine that does nothing else.
 """
@@ -152,8 +154,11 @@ def opened(display, program, path, state):
     return window
 
 
-def measured(display, name, prepare, act, times):
-    """Prints the median and the largest of several measurements of one input."""
+def measured(display, name, prepare, act, times, empty):
+    """Prints the least, the median and the largest of several measurements of one input, and returns the median.
+
+    `empty` is the median of the empty frame, once it is known.
+    """
     seconds = []
     for turn in range(times):
         prepare(display, turn)
@@ -162,9 +167,11 @@ def measured(display, name, prepare, act, times):
         seconds.append(display.until_changed(before))
     if None in seconds:
         print(f"{name:34} no change {seconds.count(None)} times of {times}", flush=True)
-        return
-    seconds.sort()
-    print(f"{name:34} {1e3 * seconds[times // 2]:5.0f} ms   at most {1e3 * seconds[-1]:4.0f}", flush=True)
+        return None
+    least, median, most = (1e3 * sorted(seconds)[place] for place in (0, times // 2, -1))
+    beyond = "" if empty is None else f"   {median - empty:+4.0f} to the empty frame"
+    print(f"{name:34} {median:5.0f} ms   {least:4.0f} to {most:4.0f}{beyond}", flush=True)
+    return median
 
 
 def main():
@@ -174,14 +181,19 @@ def main():
     arguments.add_argument("--shots", help="a folder for pictures of the windows, to check the places of the clicks")
     options = arguments.parse_args()
     os.environ.setdefault("XDG_RUNTIME_DIR", tempfile.mkdtemp())
-    display = Display()
+    display, empty = Display(), None
     try:
         for lesson, inputs in LESSONS.items():
             with tempfile.TemporaryDirectory() as state:
-                window = opened(display, options.program, ROOT / lesson, state)
+                path = ROOT / lesson
+                if lesson == EMPTY_WINDOW:
+                    path = Path(state) / "issue.ron"
+                    path.write_text("(")
+                window = opened(display, options.program, path, state)
                 print(lesson)
                 for name, prepare, act in inputs:
-                    measured(display, name, prepare, act, options.times)
+                    median = measured(display, name, prepare, act, options.times, empty)
+                    empty = median if empty is None else empty
                     if options.shots:
                         shot = Path(options.shots) / f"{Path(lesson).stem}-{name.replace(' ', '-')}.png"
                         subprocess.run(["import", "-display", display.name, "-window", "root", shot], check=False)
@@ -225,9 +237,12 @@ def click(display, turn):
     display.click()
 
 
+
 EMPTY = (SIZE[0] - 2, SIZE[1] - 2)
+EMPTY_WINDOW = "an empty window"
 # The inputs of each lesson: a name, what is done before each measurement, and the input. Places are those at `SIZE`.
 LESSONS = {
+    EMPTY_WINDOW: [("pointer over its button", at(EMPTY), at((398, 90)))],
     "lessons/apple.ron": [
         ("click on a word", at((806, 120), (997, 120)), click),
         ("Space", at(EMPTY), key("space")),

@@ -4,12 +4,12 @@
 //! when a driver is updated or crashes, or a card is removed. The work is then saved at once, and drawing restarts on
 //! an available device; if that fails, the window closes with a message.
 //!
-//! The shader draws the anti-aliased edges of light shapes on a light background. egui's colours are premultiplied by
-//! their opacity, in gamma space. bevy_egui's shader converts them to linear as they are, so that a half-covered edge
-//! becomes darker than its shape: white text on white gets a grey outline, and so does every rounded corner of the
-//! light theme. The corrected shader divides the colour by its opacity first and multiplies it again afterwards. Most
-//! pixels are opaque, such as those of a filled panel or the stage's picture; they skip the conversion to gamma space
-//! and back, which would take most of a frame on a software renderer.
+//! bevy_egui's shader draws the anti-aliased edges of light shapes on a light background too dark. egui's colours are
+//! premultiplied by their opacity, in gamma space. The shader converts them to linear as they are, so that a
+//! half-covered edge becomes darker than its shape: white text on white gets a grey outline, and so does every rounded
+//! corner of the light theme. The corrected shader divides the colour by its opacity first and multiplies it again
+//! afterwards. It does so at the corners of each triangle, because powers at each pixel would take more than half of
+//! the time of a frame on a software renderer.
 
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -174,31 +174,48 @@ fn open_with(backends: Backends) -> Result<RenderResources, String> {
     quietly(|| block_on(initialize_renderer(backends, None, &settings)))
 }
 
-const AS_IT_IS: &str = "return vec4<f32>(linear_from_gamma_rgb(color_gamma.rgb), color_gamma.a);";
-const TO_GAMMA: &str = "let texture_color_gamma = gamma_from_linear_rgba(texture_color_linear);";
-const TO_GAMMA_WHERE_NEEDED: &str = "
-    if all(in.color == vec4<f32>(1.0)) && texture_color_linear.a == 1.0 {
-        return texture_color_linear;
-    }
-    var texture_color_gamma = texture_color_linear;
-    if any(texture_color_linear.rgb != vec3<f32>(1.0)) {
-        texture_color_gamma = gamma_from_linear_rgba(texture_color_linear);
-    }
-";
-const CORRECTED: &str = "
-    if color_gamma.a <= 0.0 {
-        return vec4<f32>(linear_from_gamma_rgb(color_gamma.rgb), color_gamma.a);
-    }
-    let straight = min(color_gamma.rgb / color_gamma.a, vec3<f32>(1.0));
-    return vec4<f32>(linear_from_gamma_rgb(straight) * color_gamma.a, color_gamma.a);
-";
+/// The lines of bevy_egui's shader that are replaced, and their replacements.
+const CORRECTIONS: [(&str, &str); 4] = [
+    (
+        "@vertex",
+        "
+        fn linear_from_gamma_premultiplied(color: vec4<f32>) -> vec4<f32> {
+            if color.a <= 0.0 {
+                return vec4<f32>(linear_from_gamma_rgb(color.rgb), color.a);
+            }
+            let straight = min(color.rgb / color.a, vec3<f32>(1.0));
+            return vec4<f32>(linear_from_gamma_rgb(straight) * color.a, color.a);
+        }
+
+        @vertex",
+    ),
+    ("0.0, 1.0), in.color,", "0.0, 1.0), linear_from_gamma_premultiplied(in.color),"),
+    (
+        // The divisor is a polynomial that deviates by less than 1 % from the conversion of the opacity to linear,
+        // divided by the opacity, wherever the colour is not limited by the opacity. It is exact where opaque.
+        "let texture_color_gamma = gamma_from_linear_rgba(texture_color_linear);",
+        "
+        let a = texture_color_linear.a;
+        let divisor = a * (a * 0.305306011 + 0.682171111) + 0.012522878;
+        let texture_color = vec4<f32>(min(texture_color_linear.rgb / divisor, vec3<f32>(a)), a);
+        return texture_color * in.color;
+    }",
+    ),
+    (
+        "    let color_gamma = texture_color_gamma * in.color;
+
+    return vec4<f32>(linear_from_gamma_rgb(color_gamma.rgb), color_gamma.a);
+}",
+        "",
+    ),
+];
 
 /// Corrects bevy_egui's shader; called after its plugin is added. A line that bevy_egui has changed is left as it is.
 fn correct_shader(app: &mut App) {
     let mut shaders = app.world_mut().resource_mut::<Assets<Shader>>();
     let Some(mut shader) = shaders.get_mut(&EGUI_SHADER_HANDLE) else { return };
     if let Source::Wgsl(text) = &shader.source {
-        let corrected = text.replace(TO_GAMMA, TO_GAMMA_WHERE_NEEDED).replace(AS_IT_IS, CORRECTED);
+        let corrected = CORRECTIONS.iter().fold(text.to_string(), |text, (line, by)| text.replacen(line, by, 1));
         shader.source = Source::Wgsl(corrected.into());
     }
 }

@@ -112,3 +112,33 @@ fn the_candidates_of_a_hidden_word_are_the_ends_of_the_first_axis() {
         assert!(ends(&kernel).iter().all(|end| !expected.contains(&&**end)), "{path}: {:?}", ends(&kernel));
     }
 }
+
+/// The first axis is never named after words that the sentence does not have, if the sentence has two that say
+/// something. Until then, the axes stay, so that an edited sentence is compared in the same picture.
+#[test]
+fn a_wholly_new_sentence_gets_axes_of_its_own() {
+    let lesson = opened(&at("lessons/depth"));
+    let first = lesson.sentences[0].join(" ");
+    let mut kernel = Kernel::embedded(lesson);
+    let set = |kernel: &mut Kernel, text: &str| {
+        kernel.apply(Command::Sentence(SentenceCommand::Set(text.to_owned())));
+        assert_eq!(kernel.snapshot().notice, None, "{text}");
+        ends(kernel)
+    };
+    let own = ends(&kernel);
+    assert_eq!(set(&mut kernel, &first.replace("big", "small")), own, "an edit");
+    assert_eq!(set(&mut kernel, "it was."), own, "nothing to choose");
+    let text = "the dogs saw the king in the garden.";
+    kernel.apply(Command::Sentence(SentenceCommand::Type(text.to_owned())));
+    assert_eq!(ends(&kernel), own, "not finished");
+    let new = set(&mut kernel, text);
+    assert!(new.iter().all(|end| text.contains(&**end)), "{new:?}");
+    let kept = saved(&kernel);
+    assert_eq!(ends(&open(kernel.snapshot().lesson, kept)), new);
+    kernel.apply(Command::Undo);
+    assert_eq!(ends(&kernel), own, "undone");
+    let kept = saved(&kernel);
+    assert_eq!(ends(&open(kernel.snapshot().lesson, kept)), own, "saved as it is");
+    assert_eq!(set(&mut kernel, text), new);
+    assert_eq!(set(&mut kernel, &first), own, "the lesson's words again");
+}

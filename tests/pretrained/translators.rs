@@ -253,7 +253,7 @@ fn a_head_of_cross_attention_shows_its_alignment() {
     let head = &arcs.layers[layer].heads[0];
     let found = arcs.alignment(layer, Some(head.head), Reading::default());
     assert_eq!(found.len(), arcs.words.len());
-    for arc in &found {
+    for arc in found.iter() {
         let words = (0..arcs.source.len()).filter(|key| !arcs.source[*key].is_added);
         let row = words.map(|key| head.cells.weight(arc.pair.query, key));
         let largest = row.fold(0.0, f32::max);

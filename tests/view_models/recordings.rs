@@ -292,7 +292,7 @@ fn a_step_shows_what_was_recorded_and_says_what_it_needs() {
     let moves = |head: usize| lacks(&hybrid, head).last().copied().flatten();
     assert_eq!([moves(0), moves(2)], [Some(Needs::NextPoint), none]);
     let titles: Vec<String> = RouteModel::of(&hybrid).expect("a route").layers.into_iter().map(|of| of.title).collect();
-    assert_eq!(titles, ["layer 1 (1 of 2)", "layer 3 (2 of 2)"]);
+    assert_eq!(titles, ["layer 1", "layer 3"]);
     // The decoder of T5: its own attention, then the one to the source.
     let t5 = kernel("t5").snapshot();
     let last = |head: usize| lacks(&t5, head).last().copied().flatten();
@@ -460,9 +460,9 @@ fn layers_without_attention_do_not_change_the_numbers_of_the_others() {
         recording_of(4, &[], &[own("attentions.1"), own("attentions.3")].into_iter().chain(states).collect::<Vec<_>>());
     let models = Models::of(Arc::new(kernel_of(&path).snapshot()));
     let heads = models.get::<AllHeadsModel>().expect("heads").content.clone();
-    assert_eq!(heads.layers.iter().map(|layer| layer.number).collect::<Vec<_>>(), [2, 4]);
+    assert_eq!(heads.layers.iter().map(|layer| &*layer.sign).collect::<Vec<_>>(), ["2", "4"]);
     let route = models.get::<RouteModel>().expect("a route");
-    assert_eq!(route.layers.iter().map(|layer| layer.number).collect::<Vec<_>>(), [2, 4]);
+    assert_eq!(route.layers.iter().map(|layer| &*layer.sign).collect::<Vec<_>>(), ["2", "4"]);
     for panel in [PanelName::AllHeads, PanelName::Attention] {
         let said = format!("{:?}", sheet(panel, &models, &Chosen::default()).items);
         assert!(said.contains("4·2") && !said.contains("1·2"), "{panel:?}: {said}");
@@ -470,7 +470,10 @@ fn layers_without_attention_do_not_change_the_numbers_of_the_others() {
     // Each layer of a decoder has two attentions.
     let t5 = Models::of(Arc::new(kernel("t5").snapshot()));
     let layers = &t5.get::<RouteModel>().expect("a route").layers;
-    assert_eq!(layers.iter().map(|layer| layer.number).collect::<Vec<_>>(), (1..=8).collect::<Vec<_>>());
+    assert_eq!(
+        layers.iter().map(|layer| &*layer.sign).collect::<Vec<_>>(),
+        ["s1", "s2", "1", "x1", "2", "x2", "3", "x3"]
+    );
 }
 
 #[test]

@@ -246,8 +246,11 @@ fn neighbours_ui(
         ui.add(Label::new(RichText::new(note).weak()).wrap());
     }
     measure_ui(ui, measure);
+    // A word that nothing moves has one list.
+    let nearest = token.after.by(*measure).first();
+    let is_unmoved = behind.is_none() && nearest.is_some_and(|near| near.word == token.label && near.distance == 0.0);
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
-        ui.columns(2, |columns| {
+        ui.columns(if is_unmoved { 1 } else { 2 }, |columns| {
             let [first, last] = model.ends.map(capitalised);
             let contextual = (last.as_str(), &token.after, StagePoint::Contextual(query));
             let last = behind.map_or(contextual, |(block, near)| {
@@ -258,7 +261,8 @@ fn neighbours_ui(
                 ui.label(RichText::new(title).font(theme::strong(size::BODY)));
                 let near = words.by(*measure);
                 for word in near {
-                    row_ui(ui, title, Some(of), *measure, word, near, view);
+                    let word = NearWord { is_new: word.is_new && !is_unmoved, ..word.clone() };
+                    row_ui(ui, title, Some(of), *measure, &word, near, view);
                 }
             }
         });

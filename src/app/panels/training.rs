@@ -86,7 +86,7 @@ impl Panel for TrainPanel {
 fn training_ui(ui: &mut Ui, model: &TrainingModel, state: &mut TrainPanel, commands: &mut Vec<Command>) {
     let palette = Palette::on(ui);
     // The height of the lines below the curve, in points; the curve takes the rest of the panel.
-    const BELOW: f32 = 70.0;
+    const BELOW: f32 = 100.0;
     let height = ui.available_height();
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = size::GAP_TIGHT;
@@ -97,9 +97,9 @@ fn training_ui(ui: &mut Ui, model: &TrainingModel, state: &mut TrainPanel, comma
         let left = height - (ui.cursor().top() - top) - BELOW;
         commands.extend(curve_ui(ui, model, state, left));
         commands.extend(rate_ui(ui, model));
-        ui.add(egui::Label::new(RichText::new(&model.checkpoints).small().color(palette.ink_soft)).truncate())
+        ui.add(egui::Label::new(RichText::new(&model.checkpoints).small().color(palette.ink_soft)).wrap())
             .on_hover_text("Looking back at a step shows the model exactly as it was then");
-        ui.add(egui::Label::new(RichText::new(&model.honest_label).small().color(palette.ink_soft)).truncate());
+        ui.add(egui::Label::new(RichText::new(&model.honest_label).small().color(palette.ink_soft)).wrap());
     });
 }
 
@@ -182,7 +182,7 @@ fn pace_ui(ui: &mut Ui, pace: &mut Pace) {
 /// Says which step is shown. The line is always there, so that nothing jumps.
 fn look_ui(ui: &mut Ui, model: &TrainingModel, commands: &mut Vec<Command>) {
     let is_look = model.shown.is_some();
-    ui.horizontal(|ui| {
+    ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
         let back = "Continues from this step on a new branch; Undo brings the old branch back";
         for (name, tip, command) in [
@@ -198,7 +198,7 @@ fn look_ui(ui: &mut Ui, model: &TrainingModel, commands: &mut Vec<Command>) {
             Some(step) => format!("step {step}, on the way to {}", model.sought),
         };
         let said = RichText::new(said);
-        ui.add(egui::Label::new(if is_look { said.strong() } else { said.weak() }).truncate())
+        ui.add(egui::Label::new(if is_look { said.strong() } else { said.weak() }))
             .on_hover_text("Drag along the curve to look back, or press [ and ]; with Shift, by ten steps");
     });
 }

@@ -159,11 +159,22 @@ fn resets_ui(ui: &mut Ui, model: &WeightsModel, tensor: &TensorModel, state: &mu
     let (row, col) = state.entry;
     let symbol = tensor.id;
     let turned = |tensor: &TensorModel| tensor.changed > 0;
-    let entry_turned = tensor.row(row).get(col) != tensor.trained_row(row).get(col);
-    ui.horizontal_wrapped(|ui| {
+    /// Least width for the views and the resets in one row; in less, each has a row of its own.
+    const ONE_ROW: f32 = 280.0;
+    let mut views = |ui: &mut Ui| {
         ui.selectable_value(&mut state.view, WeightsView::Map, "Map").on_hover_text("The tensor as a grid");
         ui.selectable_value(&mut state.view, WeightsView::List, "List").on_hover_text("A slider for every entry");
-        ui.separator();
+    };
+    let is_one_row = ui.available_width() >= ONE_ROW;
+    if !is_one_row {
+        ui.horizontal(&mut views);
+    }
+    let entry_turned = tensor.row(row).get(col) != tensor.trained_row(row).get(col);
+    ui.horizontal(|ui| {
+        if is_one_row {
+            views(ui);
+            ui.separator();
+        }
         ui.weak("Reset");
         let resets = [
             (
@@ -321,6 +332,9 @@ fn effects_ui(ui: &mut Ui, effects: &Result<TensorEffects, &'static str>, state:
     });
 }
 
+/// Least side of an entry on the map. It is small, so that a whole matrix is seen at once; its entries have sliders.
+const LEAST_CELL: f32 = 6.0;
+
 fn map_ui(
     ui: &mut Ui,
     tensor: &TensorModel,
@@ -332,7 +346,7 @@ fn map_ui(
     let paints = state.tools.tool == Tool::Paint;
     let scrolled = ScrollArea::both().auto_shrink([false, false]).show(ui, |ui| {
         let fit = (ui.available_width() - size::GAP - MARGINS.x) / tensor.cols.max(1) as f32;
-        let cell = fit.clamp(size::CELL_MIN, size::CELL_MAX).floor();
+        let cell = fit.clamp(LEAST_CELL, size::CELL_MAX).floor();
         let mut heat =
             Heat { origin: egui::Pos2::ZERO, cell: egui::Vec2::splat(cell), rows: tensor.rows, cols: tensor.cols };
         let sense = if paints { Sense::click_and_drag() } else { Sense::click() };

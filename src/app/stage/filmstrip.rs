@@ -116,8 +116,8 @@ impl<'a> Filmstrip<'a> {
         painter.rect_filled(rect, radius, fill);
         painter.rect_stroke(rect, radius, edge, StrokeKind::Inside);
         let is_last = layer + 1 == self.frames.len();
-        let number = self.route.layers[layer].number.to_string();
-        let name = if is_last && rect.width() >= NAMED_FROM { format!("{number} {end}") } else { number };
+        let sign = &self.route.layers[layer].sign;
+        let name = if is_last && rect.width() >= NAMED_FROM { format!("{sign} {end}") } else { sign.clone() };
         let corner = rect.min + vec2(size::GAP_TIGHT, size::HAIRLINE);
         painter.text(corner, Align2::LEFT_TOP, name, theme::plain(size::LABEL_AXIS), ink);
         for at in self.route.after(layer).filter(|at| at.iter().all(|x| x.is_finite())) {

@@ -270,6 +270,7 @@ impl StageState {
         let Some(route) = self.route.clone() else { return };
         let ViewState { walk, selection, highlight, asked, .. } = view;
         walk.set_layers(route.layers.len());
+        walk.begin_at(route.first_layer(selection.is_head_chosen.then_some(selection.head)));
         if let Some(link) = asked.step.take() {
             let head = link.head.and_then(|head| head.checked_sub(1)).filter(|head| route.layer_of(*head).is_some());
             let layer = head.and_then(|head| route.layer_of(head)).unwrap_or(0);

@@ -4,6 +4,7 @@ use attune_ui::actions::{ActionTable, WindowAction};
 use attune_ui::theme::{self, Palette, size};
 use attune_ui::ui_state::walk::{LAST, STEPS};
 use attune_ui::ui_state::{PanelView, Selection, Walk};
+use attune_ui::widgets::heat::width_of;
 use attune_view::explain::walk::{RouteModel, Step, WalkModel};
 use egui::text::{LayoutJob, TextFormat};
 use egui::{
@@ -211,7 +212,8 @@ impl Heading {
                 // head.
                 let of_head = || route.and_then(|route| route.layer_of(selection.head));
                 let layer = Some(walk.layer()).filter(|_| walk.is_walking()).or_else(of_head).unwrap_or(0);
-                let place = place_said(route, layer, walk.step());
+                let head = Some(selection.head).filter(|_| walk.is_walking());
+                let place = place_said(route, layer, walk.step(), head);
                 let place = if is_between { format!("{share} of {place}") } else { place };
                 (step_name(route, walk.step()).to_owned(), place)
             }
@@ -237,13 +239,15 @@ fn step_name(route: Option<&RouteModel>, step: Step) -> &'static str {
     route.map_or(step.name(), |route| route.name(step))
 }
 
-/// Returns the place in the walk, such as `layer 2 of 2, step 3 of 8`.
-fn place_said(route: Option<&RouteModel>, layer: usize, step: Step) -> String {
-    let step = format!("step {} of {STEPS}", step.index() + 1);
-    match layer_title(route, layer) {
-        "" => step,
-        title => format!("{title}, {step}"),
-    }
+/// Returns the place in the walk, such as `layer 2 of 2, head 1, step 3 of 8`. The head is named if the layer has
+/// several and the step is about one of them.
+fn place_said(route: Option<&RouteModel>, layer: usize, step: Step, head: Option<usize>) -> String {
+    let heads = route.and_then(|route| route.layers.get(layer)).map(|layer| layer.heads.clone());
+    let heads = heads.filter(|heads| heads.len() > 1 && step.is_of_head());
+    let own = heads.zip(head).filter(|(heads, head)| heads.contains(head)).map(|(heads, head)| head - heads.start + 1);
+    let head = own.map_or_else(String::new, |own| format!("head {own}"));
+    let parts = [layer_title(route, layer), &head, &format!("step {} of {STEPS}", step.index() + 1)];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the last passed layer, such as `after layer 2 of 6`, or `before layer 1 of 6` for the static places.
@@ -368,7 +372,8 @@ fn track_ui(
     let beyond = track.frame.map_or(HANDLE, |frame| frame.x / 2.0);
     let whole = track.rect.with_min_x(track.rect.left() - HANDLE).with_max_x(track.rect.right() + beyond);
     let response = ui.interact(whole, ui.id().with("walk"), Sense::click_and_drag());
-    let said = |layer: usize, step: Step| format!("{}: {}", place_said(route, layer, step), step_name(route, step));
+    let said =
+        |layer: usize, step: Step| format!("{}: {}", place_said(route, layer, step, None), step_name(route, step));
     let name = format!("Walk: {}", heading.spoken());
     response.widget_info(|| WidgetInfo::slider(true, f64::from(walk.place()), &name));
     paint_track(ui, &response, track, (route, names), followed, walk);
@@ -440,7 +445,7 @@ fn paint_film(
     }
 }
 
-/// Paints the layers with their numbers. `here` is the place of the walk if it is at the end of a layer.
+/// Paints the layers with their signs. `here` is the place of the walk if it is at the end of a layer.
 fn paint_layers(ui: &Ui, track: &Track, route: Option<&RouteModel>, (here, place): (Option<f32>, f32), ring: Color32) {
     let (palette, painter) = (Palette::of(ui.visuals().dark_mode), ui.painter());
     for layer in 0..track.layers {
@@ -452,9 +457,9 @@ fn paint_layers(ui: &Ui, track: &Track, route: Option<&RouteModel>, (here, place
         let radius = NUMBERED.min(track.room() - 1.0).max(STOP);
         painter.circle(center, radius, fill, Stroke::new(size::HAIRLINE, palette.stop(is_passed)));
         if radius >= NUMBERED {
-            let own = route.and_then(|route| route.layers.get(layer)).map(|own| own.number);
-            let number = own.unwrap_or(layer + 1).to_string();
-            painter.text(center, Align2::CENTER_CENTER, number, theme::plain(size::LABEL_AXIS), ink);
+            let own = route.and_then(|route| route.layers.get(layer));
+            let sign = own.map_or_else(|| (layer + 1).to_string(), |own| own.sign.clone());
+            painter.text(center, Align2::CENTER_CENTER, sign, theme::plain(size::LABEL_AXIS), ink);
         }
         if is_here {
             painter.circle_stroke(center, radius + size::RING_GAP, Stroke::new(size::OUTLINE, ring));
@@ -485,8 +490,12 @@ fn paint_signs(ui: &Ui, response: &Response, track: &Track, (route, start): (Opt
         painter.text(rect.center(), Align2::CENTER_CENTER, step.sign(), theme::plain(size::LABEL), ink);
         let name = pos2(rect.center().x, rect.bottom() + size::GAP_TIGHT / 2.0);
         let ink = if is_here { palette.ink } else { palette.ink_soft };
+        let font = theme::plain(size::LABEL_AXIS);
         let words = if step == Step::Embed { start } else { step_name(route, step) };
-        painter.text(name, Align2::CENTER_TOP, words, theme::plain(size::LABEL_AXIS), ink);
+        // Where two names would touch, the longer one is shortened to its first part: `scale`.
+        let has_room = width_of(ui, words, font.clone()) <= track.apart() - size::GAP;
+        let words = words.split(',').next().filter(|_| !has_room).unwrap_or(words);
+        painter.text(name, Align2::CENTER_TOP, words, font, ink);
     }
     let ring = if response.has_focus() || response.hovered() { palette.accent } else { palette.line };
     if place.fract() != 0.0 || response.has_focus() {

@@ -222,7 +222,7 @@ impl<'a> Over<'a> {
             self.walk = Some(rest.with_min_y((rest.bottom() - needed).max(rest.top())));
         }
         if scene.has_results() && height >= RESULT_FROM {
-            let bottom = self.walk.map_or(rest.bottom(), |walk| walk.top());
+            let bottom = self.walk.map_or(rest.bottom() - size::GAP, |walk| walk.top());
             self.result = Some(rest.with_max_y(bottom).with_min_y(bottom - result_height(height)));
         }
         if let Some(walk) = side.steps(view.walk).filter(|_| side.parts == StageParts::All) {

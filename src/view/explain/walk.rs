@@ -51,6 +51,11 @@ impl Step {
         Self::Contextual,
     ];
 
+    /// Returns whether the step is about a single head, and not about all heads of the layer.
+    pub fn is_of_head(self) -> bool {
+        !matches!(self, Self::Embed | Self::Contextual)
+    }
+
     pub fn index(self) -> usize {
         self as usize
     }
@@ -621,10 +626,10 @@ fn lerp(from: f32, to: f32, share: f32) -> f32 {
 /// A layer of the walk through a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WalkLayer {
-    /// The title, such as `layer 2 of 2` or `cross-attention (3 of 3)`; empty if the model has a single layer.
+    /// The title, such as `layer 2 of 2` or `cross-attention`; empty if the model has a single layer.
     pub title: String,
-    /// Its number where there is no room for the title.
-    pub number: usize,
+    /// Its sign where there is no room for the title.
+    pub sign: String,
     /// The numbers of the layer's heads, counted over all blocks.
     pub heads: Range<usize>,
     /// Whether its queries are words of the source instead of the stage's tokens.
@@ -680,8 +685,8 @@ impl RouteModel {
         let layer = |(block, config): (usize, &BlockConfig)| {
             let heads = architecture.heads_of(block);
             WalkLayer {
-                title: title(&names[block], (block, blocks), are_in_order),
-                number: architecture.block_number(block),
+                title: title(&names[block], blocks, are_in_order),
+                sign: architecture.block_sign(block),
                 is_of_source: block < sources,
                 looks_at_source: block < sources || config.attends_to_source(),
                 contributions: sentence.contributions[block].clone(),
@@ -806,11 +811,21 @@ impl RouteModel {
         Focus { query: self.query(layer, token), head, key }
     }
 
+    fn last_cross_attention(&self) -> Option<usize> {
+        self.layers.iter().rposition(|layer| layer.looks_at_source && !layer.is_of_source)
+    }
+
+    /// Returns the layer in which the steps begin: the first or, if the model reads a source, that of the head `chosen`
+    /// or else the last cross-attention.
+    pub fn first_layer(&self, chosen: Option<usize>) -> usize {
+        let cross = self.last_cross_attention();
+        cross.map_or(0, |cross| chosen.and_then(|head| self.layer_of(head)).unwrap_or(cross))
+    }
+
     /// Returns the source word with the largest weight for a token, in the head of the last cross-attention that moves
     /// the token most; 0 if there is no cross-attention.
     fn most_looked_at(&self, model: &ModelSnapshot, token: usize) -> usize {
-        let looks = |layer: &WalkLayer| layer.looks_at_source && !layer.is_of_source;
-        let Some(layer) = self.layers.iter().rposition(looks) else { return 0 };
+        let Some(layer) = self.last_cross_attention() else { return 0 };
         let Some(head) = self.head(layer, token) else { return 0 };
         let (block, _, own) = model.architecture.head(head);
         let weights = model.sentence.activations.blocks[block].heads[own].weights.row(token);
@@ -855,11 +870,11 @@ fn furthest(of: impl Iterator<Item = usize>, length: impl Fn(usize) -> f32) -> O
     of.reduce(|best, one| if length(one) > length(best) { one } else { best })
 }
 
-fn title(name: &str, (block, blocks): (usize, usize), are_in_order: bool) -> String {
+fn title(name: &str, blocks: usize, are_in_order: bool) -> String {
     match (blocks, are_in_order) {
         (1, _) => String::new(),
         (_, true) => format!("{} of {blocks}", name.to_lowercase()),
-        (_, false) => format!("{} ({} of {blocks})", name.to_lowercase(), block + 1),
+        (_, false) => name.to_lowercase(),
     }
 }
 

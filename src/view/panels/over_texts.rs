@@ -12,6 +12,7 @@ use attune_engine::messages::{counted, cut};
 use attune_engine::numerics::evidence::corpus::{
     BINS, DISTANCE_EDGES, INTERVALS, ListedWord, QUANTILES, Spread, TextMeasure,
 };
+use attune_engine::numerics::model::Tower;
 
 use crate::sheet::control::{Button, Look, Menu};
 use crate::sheet::{Ask, Bars, Choice, Chosen, Control, Grid, Grids, Item, Meter, Scale, Table, TableCell, Text, Tone};
@@ -191,11 +192,18 @@ fn scatter(kept: &KeptTexts, axes: [TextMeasure; 2]) -> PlotModel {
     let lines: Vec<LineModel> = if layers.len() > COLOURED {
         vec![line(String::new(), &mut all.iter())]
     } else {
-        let of_layer =
-            |layer: &usize| line(format!("layer {}", layer + 1), &mut all.iter().filter(|head| head.layer == *layer));
+        let of_layer = |layer: &usize| {
+            let of_layer = || all.iter().filter(|head| head.layer == *layer);
+            line(of_layer().next().map_or_else(String::new, layer_title), &mut of_layer())
+        };
         layers.iter().map(of_layer).filter(|line| !line.pieces.is_empty()).collect()
     };
     PlotModel { lines, left_out: 0, axes: axes.map(|measure| measure.name().to_owned()) }
+}
+
+/// Returns the name of a head's layer, such as `layer 2, source`.
+fn layer_title(head: &HeadTexts) -> String {
+    head.name.rsplit_once(", head ").map_or("the only layer", |(layer, _)| layer).to_owned()
 }
 
 fn open(head: usize) -> Ask {
@@ -212,8 +220,13 @@ fn highest(kept: &KeptTexts, measure: TextMeasure) -> Vec<Control> {
         .filter_map(|(number, head)| Some((number, head, head.measures.measure(measure)?)))
         .collect();
     heads.sort_by(|a, b| b.2.total_cmp(&a.2));
+    let has_source = heads.iter().any(|(_, head, _)| head.towers.keys == Tower::Source);
     let button = |(number, head, value): &(usize, &HeadTexts, f64)| {
-        let label = format!("{}·{} {value:.2}", head.layer + 1, head.head + 1);
+        // In a model with a source, the number of a layer does not say whose it is.
+        let label = match has_source {
+            true => format!("{} {value:.2}", head.name),
+            false => format!("{}·{} {value:.2}", head.layer + 1, head.head + 1),
+        };
         let hint = format!("{}: {} {value:.3}. Click to open the head", head.name, measure.name());
         let button = Button::new(label, hint, open(*number)).named(format!("Open {} over texts", head.name));
         Control::Button(Button { look: Look::Small { is_enabled: true }, ..button })
@@ -227,15 +240,11 @@ fn heads(kept: &KeptTexts, asked: Option<usize>) -> Vec<Control> {
     const WIDTH: f32 = 150.0;
     let all = &kept.texts.heads;
     let now = asked.and_then(|head| all.get(head)).map_or(0, |head| head.layer);
-    let title = |head: &HeadTexts| match head.name.rsplit_once(", head ") {
-        Some((layer, _)) => layer.to_owned(),
-        None => "the only layer".to_owned(),
-    };
     let numbered = || all.iter().enumerate();
     let layer = |(number, head): (usize, &HeadTexts)| {
         let look = Look::Option { is_on: head.layer == now };
         let hint = "Shows the heads of this layer, and opens the first";
-        Control::Button(Button { look, ..Button::new(title(head), hint, open(number)) })
+        Control::Button(Button { look, ..Button::new(layer_title(head), hint, open(number)) })
     };
     let head = |(number, head): (usize, &HeadTexts)| {
         let look = Look::Option { is_on: asked == Some(number) };
@@ -244,7 +253,7 @@ fn heads(kept: &KeptTexts, asked: Option<usize>) -> Vec<Control> {
         Control::Button(Button { look, hue: Some(head.head), ..button })
     };
     let layers = numbered().filter(|(_, head)| head.head == 0).map(layer).collect();
-    let label = all.iter().find(|head| head.layer == now).map_or_else(String::new, title);
+    let label = all.iter().find(|head| head.layer == now).map_or_else(String::new, layer_title);
     let menu = Menu {
         label,
         name: "Layer over texts".to_owned(),

@@ -48,7 +48,7 @@ pub struct HeadMap {
     /// The index of the head's block in the model.
     pub block: usize,
     /// The number of the block, which is shown where there is no room for the title.
-    pub layer: usize,
+    pub layer: String,
     pub enabled: bool,
     /// The labels of the rows: words or pieces of the sentence, or of a source that attends to itself.
     pub queries: Arc<[String]>,
@@ -148,7 +148,7 @@ impl AttentionMaps {
                 own: place,
                 title,
                 block,
-                layer: model.architecture.block_number(block),
+                layer: model.architecture.block_sign(block),
                 enabled,
                 queries,
                 keys,

@@ -26,13 +26,17 @@ impl PatchMap {
     /// Reads the whole row of the query, of which the stage may show only a part. `None` if the tokens are not patches,
     /// or if there is no such query or head.
     pub fn of(snapshot: &Snapshot, (query, head): (usize, usize)) -> Option<Self> {
-        let model = snapshot.model.as_ref()?;
-        let pass = model.recorded.as_deref()?;
+        Self::of_pass(snapshot.model.as_ref()?.recorded.as_deref()?, (query, head))
+    }
+
+    /// Reads the map from the pass of a recording, as [`Self::of`] does.
+    pub(super) fn of_pass(pass: &RecordedPass, (query, head): (usize, usize)) -> Option<Self> {
         let (grid, places) = grid(pass)?;
-        if head >= model.architecture.heads() || query >= pass.tokens.len() {
+        let architecture = &pass.place.model.architecture;
+        if head >= architecture.heads() || query >= pass.tokens.len() {
             return None;
         }
-        let (block, _, own) = model.architecture.head(head);
+        let (block, _, own) = architecture.head(head);
         let text = &pass.place.model.recording.texts[pass.place.text];
         let (_, attention) = Towers::of(text).blocks().get(block).copied()?;
         let attention = attention.filter(|attention| attention.side == Side::Own)?;

@@ -109,8 +109,8 @@ pub struct AllHeads {
 pub struct HeadLayer {
     /// The title, such as `Layer 2` or `Cross-attention`; empty if there is only one layer.
     pub title: String,
-    /// The number of the layer, which is shown where there is no room for the title.
-    pub number: usize,
+    /// The sign of the layer, which is shown where there is no room for the title.
+    pub sign: String,
     /// The indices of the heads, counted over all blocks.
     pub heads: std::ops::Range<usize>,
     /// The shares that a head would have whose queries give equal weights to all keys that they see, in the order of
@@ -183,10 +183,10 @@ impl AllHeads {
                 let (block, _, own) = model.architecture.head(head);
                 let patterns = patterns.of_head(&labels, head);
                 if own == 0 {
-                    let number = model.architecture.block_number(block);
+                    let sign = model.architecture.block_sign(block);
                     let even = || patterns.even(cells.rows(), cells.cols(), |query, key| !cells.is_hidden(query, key));
                     let even = is_whole.then(even).map_or_else(no_measures, single);
-                    layers.push(HeadLayer { title: labels.block(head), number, heads: head..head, even });
+                    layers.push(HeadLayer { title: labels.block(head), sign, heads: head..head, even });
                 }
                 let layer = layers.len() - 1;
                 layers[layer].heads.end = head + 1;

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use attune_core::kernel::sentence_pass::recorded::RecordedPass;
 use attune_core::kernel::snapshot::sentence::token_labels;
 use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot, StaticSpace, Token};
 use attune_engine::quantity::{Entry, Quantity};
 
 use super::attention::{HeadCells, Reading, Sinks};
-use super::grid::PatchPlaces;
+use super::grid::{PatchMap, PatchPlaces};
 use super::labels::{HeadLabels, Side};
 use super::number;
 pub use super::words::Pair;
@@ -37,6 +38,16 @@ pub struct SentenceArcs {
     pub measured: Option<MeasuredWords>,
     /// The places of the tokens in a picture, if they are its patches.
     pub patches: Option<PatchPlaces>,
+    /// The recorded pass, which has the weights outside of the stretch that is shown; `None` without patches.
+    recorded: Option<Arc<RecordedPass>>,
+    alignment: Arc<Mutex<Option<Alignment>>>,
+}
+
+/// The arcs of an alignment that were computed last, with the choices that they depend on.
+#[derive(Clone, Debug)]
+struct Alignment {
+    of: (usize, Option<usize>, Reading),
+    arcs: Arc<[WeightArc]>,
 }
 
 /// A measure of how much each word mattered for an answer, as arcs from the place of the answer.
@@ -203,7 +214,9 @@ pub struct ShownArcs {
 impl SentenceArcs {
     pub fn of(snapshot: &Snapshot) -> Option<Self> {
         let (space, model) = (snapshot.space.as_ref()?, snapshot.model.as_ref()?);
-        Some(Self { patches: PatchPlaces::of(snapshot), ..Self::between(space, model, None)? })
+        let patches = PatchPlaces::of(snapshot);
+        let recorded = model.recorded.clone().filter(|_| patches.is_some());
+        Some(Self { patches, recorded, ..Self::between(space, model, None)? })
     }
 
     /// Returns the arcs between whole words; `None` if there is no model, or if every word is a single piece. Each word
@@ -241,6 +254,8 @@ impl SentenceArcs {
             folded,
             measured: None,
             patches: None,
+            recorded: None,
+            alignment: Arc::default(),
             hides: if model.interventions.edges.is_empty() { "The mask" } else { "The mask or a removed edge" },
         })
     }
@@ -257,7 +272,8 @@ impl SentenceArcs {
     }
 
     /// Returns the share of the largest weight that each word of the sentence has among the arcs of a word, as a mean
-    /// over the shown heads, with the head of its largest weight. Words without an arc have no share.
+    /// over the shown heads, with the head of its largest weight. Words without an arc have no share. If the words are
+    /// patches, the largest weight is that of all patches, also of those that are not shown.
     pub fn shares(&self, shown: &ShownArcs) -> Vec<Option<(usize, f32)>> {
         let mut largest = vec![None::<(usize, f32)>; self.words.len()];
         let mut sums = vec![0.0; self.words.len()];
@@ -269,8 +285,22 @@ impl SentenceArcs {
                 largest[position] = Some((arc.own, arc.weight));
             }
         }
-        let most = sums.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
+        let of_shown = || sums.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
+        let most = self.largest_on_patches(shown).unwrap_or_else(of_shown);
         largest.iter().zip(sums).map(|(found, sum)| found.map(|(own, _)| (own, sum / most))).collect()
+    }
+
+    /// Returns the largest weight of a row on any patch, as a sum over the shown heads that are on; `None` if the words
+    /// are not patches, or for other numbers than weights.
+    fn largest_on_patches(&self, shown: &ShownArcs) -> Option<f32> {
+        let pass = self.recorded.as_deref()?;
+        let is_row = shown.direction == Direction::LooksAt && shown.reading == Reading::default();
+        let query = shown.word.token().filter(|_| is_row && self.measured.is_none())?;
+        let heads = self.layers.get(shown.layer)?.heads.iter().filter(|head| head.is_enabled);
+        let heads = heads.filter(|head| shown.head.is_none_or(|only| only == head.head));
+        let maps: Vec<PatchMap> = heads.filter_map(|head| PatchMap::of_pass(pass, (query, head.head))).collect();
+        let sum = |patch: usize| maps.iter().map(|map| map.weights[patch]).sum::<f32>();
+        (0..maps.first()?.weights.len()).map(sum).reduce(f32::max).filter(|largest| *largest > 0.0)
     }
 
     pub fn line(&self, line: Side) -> &[ArcWord] {
@@ -396,11 +426,23 @@ impl SentenceArcs {
 
     /// Returns the arc of the largest weight of each query of a head that looks at the other sentence, which shows how
     /// the two sentences are aligned; empty for a head within one sentence, and while all heads are shown.
-    pub fn alignment(&self, layer: usize, head: Option<usize>, reading: Reading) -> Vec<WeightArc> {
+    pub fn alignment(&self, layer: usize, head: Option<usize>, reading: Reading) -> Arc<[WeightArc]> {
+        if self.measured.is_some() {
+            return Arc::default();
+        }
+        let of = (layer, head, reading);
+        let mut known = self.alignment.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.as_ref().is_none_or(|known| known.of != of) {
+            *known = Some(Alignment { of, arcs: self.aligned(of).into() });
+        }
+        known.as_ref().map_or_else(Arc::default, |known| known.arcs.clone())
+    }
+
+    fn aligned(&self, (layer, head, reading): (usize, Option<usize>, Reading)) -> Vec<WeightArc> {
         let layer_of = &self.layers[layer];
         let is_alone = layer_of.heads.len() == 1;
         let is_shown = |one: &ArcHead| one.is_enabled && (is_alone || head == Some(one.head));
-        let is_between = layer_of.queries != layer_of.keys && self.measured.is_none() && !reading.is_added;
+        let is_between = layer_of.queries != layer_of.keys && !reading.is_added;
         let Some((own, head)) = layer_of.heads.iter().enumerate().find(|(_, one)| is_between && is_shown(one)) else {
             return Vec::new();
         };

@@ -150,15 +150,15 @@ fn numbers_ui(ui: &Ui, tiles: &Tiles, places: &Places, palette: &Palette) {
     if !places.has_titles() {
         return;
     }
-    let text = |at: Pos2, align: Align2, number: usize| {
-        ui.painter().text(at, align, number.to_string(), theme::plain(size::SMALL), palette.ink_soft);
+    let text = |at: Pos2, align: Align2, words: String| {
+        ui.painter().text(at, align, words, theme::plain(size::SMALL), palette.ink_soft);
     };
     for col in 0..places.cols {
-        text(Pos2::new(places.map((0, col)).center().x, places.origin.y), Align2::CENTER_TOP, col + 1);
+        text(Pos2::new(places.map((0, col)).center().x, places.origin.y), Align2::CENTER_TOP, (col + 1).to_string());
     }
     for (row, name) in tiles.rows.iter().enumerate() {
         let at = Pos2::new(places.origin.x, places.map((row, 0)).center().y);
-        text(at, Align2::LEFT_CENTER, tiles.heads.layers[row].number);
+        text(at, Align2::LEFT_CENTER, tiles.heads.layers[row].sign.clone());
         let rect = Rect::from_center_size(at + Vec2::new(GUTTER / 2.0, 0.0), Vec2::new(GUTTER, places.side));
         ui.interact(rect, ui.id().with(("layer", row)), Sense::hover()).on_hover_text(name);
     }

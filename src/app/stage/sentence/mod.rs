@@ -4,6 +4,8 @@
 mod arcs;
 mod patches;
 
+use std::sync::Arc;
+
 pub use attune_ui::actions::focus::strip_id;
 use attune_ui::actions::{ActionTable, Pressed, SentenceAction, WindowAction, drop_text, pressed};
 use attune_ui::theme::{self, Palette, Role, motion, size};
@@ -158,6 +160,11 @@ impl<'a> Strip<'a> {
         is_query || at.side == walk.key_side && self.partners.contains(&at.position)
     }
 
+    /// Returns the head that the step is about; `None` for a step about the whole layer, and without a walk.
+    fn walked_head(&self) -> Option<usize> {
+        self.walk.filter(|_| self.step.is_of_head()).map(|walk| walk.focus.head)
+    }
+
     fn has_weights(&self) -> bool {
         self.step >= Step::Softmax
     }
@@ -166,8 +173,8 @@ impl<'a> Strip<'a> {
     /// a walk not even these, because they would hide the step's numbers.
     fn drawn(&self, state: &StripState, view: &PanelView) -> Option<ShownArcs> {
         if self.walk.is_some() {
-            let chosen = chosen(self.model, state, view, self.options.is_open);
-            return chosen.filter(|_| self.has_weights());
+            let chosen = chosen(self.model, state, view, self.options.is_open).filter(|_| self.has_weights());
+            return chosen.map(|shown| ShownArcs { head: self.walked_head().or(shown.head), ..shown });
         }
         let is_pointed_at = view.hover.at().is_some() || view.hover.pair().is_some();
         shown(self.model, state, view, self.options.is_open).filter(|_| is_pointed_at || self.has_weights())
@@ -288,7 +295,7 @@ impl<'a> Strip<'a> {
         if heads.len() < 2 {
             return;
         }
-        let only = selection.shown_head();
+        let only = self.walked_head().or(selection.shown_head());
         let mut chip = |ui: &mut Ui, head: Option<usize>, text: RichText, name: &str| {
             let response = ui.selectable_label(only == head, text);
             response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, only == head, name));
@@ -359,9 +366,9 @@ impl<'a> Strip<'a> {
         // The arcs are painted under the words.
         let (share, before) = state.fade.at(ui, shown, self.options.reduced_motion);
         let arcs_of = |shown: Option<ShownArcs>| shown.map(|shown| self.model.drawn(&shown)).unwrap_or_default();
-        let arcs = match shown {
+        let arcs: Arc<[WeightArc]> = match shown {
             None => self.alignment(view),
-            shown => arcs_of(shown),
+            shown => arcs_of(shown).into(),
         };
         let placed_arcs = placed(&self.plan, origin, &arcs);
         let pointed = view.hover.pair().and_then(|pair| self.model.placed_pair(pair));
@@ -390,7 +397,7 @@ impl<'a> Strip<'a> {
 
     /// Returns the arcs from each word to the one of the other sentence that it looks at most, as long as no word is
     /// chosen and no step is walked through.
-    fn alignment(&self, view: &PanelView) -> Vec<WeightArc> {
+    fn alignment(&self, view: &PanelView) -> Arc<[WeightArc]> {
         let layer = layer(self.model, view.selection, view.walk)
             .filter(|_| self.options.is_open && self.walk.is_none() && self.has_weights());
         let arcs = layer.map(|layer| self.model.alignment(layer, view.selection.shown_head(), view.selection.reading));
@@ -542,11 +549,13 @@ impl<'a> Strip<'a> {
     }
 
     /// Writes the step's number for each key, or the letters of its vectors, beside the key's word. Keys with the
-    /// largest pull come first, because a note that would overlap an earlier one is left out.
+    /// largest pull come first, because a note that would overlap an earlier one is left out. Of patches, only those have
+    /// numbers that the step is about, because numbers would cover the picture.
     fn step_numbers(&self, painter: &egui::Painter, origin: Pos2, walk: &WalkModel, palette: &Palette) {
         let step = self.step;
         let mut notes = Notes { painter, palette, taken: Vec::new() };
-        let mut keys: Vec<usize> = (0..walk.keys.len()).collect();
+        let is_written = |key: &usize| self.model.patches.is_none() || self.partners.contains(key);
+        let mut keys: Vec<usize> = (0..walk.keys.len()).filter(is_written).collect();
         let place = step.index() as f32;
         keys.sort_by(|a, b| walk.pull(place, *b).total_cmp(&walk.pull(place, *a)));
         for key in keys {

@@ -47,6 +47,9 @@ impl Strip<'_> {
         for word in &self.plan.words {
             self.word_ui(ui, word, origin, shown, state, view);
         }
+        if let Some(walk) = self.walk.filter(|_| !self.has_weights()) {
+            self.step_numbers(ui.painter(), origin, walk, palette);
+        }
         if let Some(chosen) = view.selection.query {
             let chosen = self.plan.place(WordAt::in_sentence(chosen));
             let chosen = chosen.filter(|word| places.of_token(word.at.position).is_some());

@@ -199,8 +199,8 @@ pub mod motion {
     pub const CAMERA: f32 = 0.3;
     /// One turn to and fro of a scene that opens in 3D.
     pub const SWAY: f32 = 16.0;
-    /// Continuous drawing after the last input.
-    pub const AFTER_INPUT: f32 = 0.5;
+    /// Continuous drawing after the last input. It is short, so that the next input seldom waits for a frame in progress.
+    pub const AFTER_INPUT: f32 = 0.1;
     /// The time after which a stage that is being resized gets a picture of its new size.
     pub const RESIZE_SETTLES: f32 = 0.12;
     /// The longest sleep of the window when nothing happens.
@@ -326,6 +326,8 @@ fn set_visuals(visuals: &mut egui::Visuals, palette: &Palette) {
         FontColorTransferFunction::TwoCoverageMinusCoverageSq
     };
     visuals.striped = false;
+    // As long as a cursor blinks, egui asks for another frame later, for which bevy_egui draws without pause.
+    visuals.text_cursor.blink = false;
 }
 
 /// Returns the colour of the window before anything is drawn on it.

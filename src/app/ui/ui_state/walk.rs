@@ -23,6 +23,8 @@ pub struct Walk {
     play: Option<PlayState>,
     /// The number of layers after the first.
     later_layers: usize,
+    /// The layer in which the walk by steps begins.
+    first_layer: usize,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -216,6 +218,11 @@ impl Walk {
         }
     }
 
+    /// Sets the layer in which the walk by steps begins.
+    pub fn begin_at(&mut self, layer: usize) {
+        self.first_layer = layer.min(self.later_layers);
+    }
+
     /// Limits the place and the ends of a glide, which continues.
     fn keep_within(&mut self, most: f32) {
         self.now = self.now.min(most);
@@ -255,7 +262,9 @@ impl Walk {
     /// Takes one step forward in a short glide. No point moves before a layer's last step. At the end, the walk begins
     /// again.
     pub fn step_on(&mut self) {
-        if self.goal() < self.end() {
+        if self.goal() == 0.0 && self.first_layer > 0 {
+            self.walk_to((self.first_layer * STEPS) as f32);
+        } else if self.goal() < self.end() {
             self.walk_to(self.goal().floor() + 1.0);
         } else if self.is_gliding() {
             // A motion in progress must arrive first.
@@ -454,6 +463,20 @@ mod tests {
 
     /// The least part of the way that looks like a jump if the points pass it within one frame.
     const JUMP: f32 = 0.06;
+
+    #[test]
+    fn a_walk_begins_in_its_first_layer() {
+        let mut walk = Walk::default();
+        walk.set_layers(3);
+        walk.begin_at(2);
+        walk.step_on();
+        assert_eq!((walk.layer(), walk.step()), (2, Step::ALL[0]));
+        walk.step_on();
+        assert_eq!(walk.goal(), (2 * STEPS + 1) as f32);
+        walk.step_back();
+        walk.step_back();
+        assert_eq!(walk.layer(), 1, "the way back leads through the layers before");
+    }
 
     #[test]
     fn a_glide_ends_exactly_at_its_goal() {

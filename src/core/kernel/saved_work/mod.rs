@@ -168,11 +168,13 @@ fn senses_of(list: &SenseList, is_on: bool) -> Vec<SenseCommand> {
     replace.into_iter().chain(is_on.then_some(SenseCommand::Show(true))).collect()
 }
 
-/// Returns the commands for the axes, or none if they are the lesson's.
+/// Returns the commands for the axes, or none if they are the lesson's. If the first axis was measured in a sentence, it
+/// is reset first, because the choice of the sentence may have refitted the axes.
 fn axes_of(space: &StaticSpace) -> Vec<AxisCommand> {
     let basis = &space.basis;
+    let reset = space.own_basis.meaning.as_ref().map(|_| AxisCommand::ResetAll);
     if *basis == space.own_basis {
-        return Vec::new();
+        return reset.into_iter().collect();
     }
     let raw = basis.raw.then_some(AxisCommand::SetRaw(true));
     let fit = basis.fitted.iter().map(|fit| AxisCommand::Fit {
@@ -184,7 +186,7 @@ fn axes_of(space: &StaticSpace) -> Vec<AxisCommand> {
         let chosen = chosen.as_ref()?;
         Some(AxisCommand::Set { axis, from: chosen.from.text.clone(), to: chosen.to.text.clone() })
     });
-    raw.into_iter().chain(fit).chain(chosen).collect()
+    reset.into_iter().chain(raw).chain(fit).chain(chosen).collect()
 }
 
 /// Returns the commands for the training. Each change precedes the [`TrainingCommand::TrainTo`] that continues from it.

@@ -111,6 +111,15 @@ pub fn of_recorded(lesson: &Lesson, frame: &SentenceFrame) -> Option<Meaning> {
     measured(lesson, frame, &rows, from, None)
 }
 
+/// Returns whether the sentence has one of the words from which an axis was measured.
+pub fn has_word_of(meaning: &Meaning, frame: &SentenceFrame) -> bool {
+    let is_subscript = |c: char| ('₀'..='₉').contains(&c);
+    let text = |label: &str| label.trim_end_matches(is_subscript).to_lowercase();
+    let words = candidates(frame, 0, frame.tokens().len());
+    let mut measured = meaning.ends.iter().flat_map(|end| &end.words);
+    measured.any(|of| words.iter().any(|word| word.text == text(&of.label)))
+}
+
 /// Chooses the axis. `states` are the vectors after all layers, of the tokens from one position on.
 fn measured(
     lesson: &Lesson,

@@ -291,7 +291,7 @@ impl Translations {
             self.heads.len(),
             100.0 * self.even.get()?,
             rows.join("\n"),
-            numbers_of_blocks(architecture),
+            signs_of_blocks(architecture),
         ))
     }
 
@@ -341,17 +341,18 @@ impl Translations {
     }
 }
 
-/// Returns the numbers by which all heads, the command line and the filmstrip call the layers of each kind of
-/// attention.
-fn numbers_of_blocks(architecture: &Architecture) -> String {
+/// Returns the signs by which all heads and the filmstrip call the layers of each kind of attention, with the numbers
+/// that the command line gives them.
+fn signs_of_blocks(architecture: &Architecture) -> String {
     let of = |kind: AttentionKind| {
         let blocks = architecture.numbered_blocks();
         let own = blocks.filter(|(block, config)| AttentionKind::of(architecture, *block, config) == kind);
-        let numbers: Vec<String> = own.map(|(block, _)| architecture.block_number(block).to_string()).collect();
-        format!("{} {}", kind.words(), numbers.join(", "))
+        let sign = |(block, _)| format!("**{}** ({})", architecture.block_sign(block), block + 1);
+        format!("{} {}", kind.words(), own.map(sign).collect::<Vec<_>>().join(", "))
     };
     format!(
-        "There, as on the command line, layers are counted over the whole model: {}.",
+        "Its rows, like the frames of the filmstrip, have a sign for each layer, here with the number that the command line \
+         gives it: {}.",
         AttentionKind::ALL.map(of).join("; ")
     )
 }

@@ -170,6 +170,32 @@ impl Readout {
     }
 }
 
+/// The kind of a block: of a model with one tower, or of the encoder or the decoder of a model with two.
+#[derive(Clone, Copy)]
+enum BlockKind {
+    Only,
+    Source,
+    Own,
+    Cross,
+}
+
+impl BlockKind {
+    /// Returns the kind of a block of the decoder.
+    fn of_target(block: &BlockConfig) -> Self {
+        if block.attends_to_source() { Self::Cross } else { Self::Own }
+    }
+
+    /// Returns the name of the kind and its sign; both are empty if there is one tower.
+    fn name(self) -> [&'static str; 2] {
+        match self {
+            Self::Only => ["", ""],
+            Self::Source => ["source", "s"],
+            Self::Own => ["self-attention", ""],
+            Self::Cross => ["cross-attention", "x"],
+        }
+    }
+}
+
 impl Architecture {
     /// Returns a model of one block of self-attention with a residual, over frozen vectors, with a tied readout at
     /// every position.
@@ -253,40 +279,43 @@ impl Architecture {
         first..first + self.numbered_blocks().nth(block).map_or(0, heads)
     }
 
-    /// Returns the name of a block: `layer 2`, or with a source `layer 2, cross-attention`; empty if there is only one.
-    pub fn block_name(&self, block: usize) -> String {
+    /// Returns the kind of a block with the index of its layer among the layers of the same kind, and their number.
+    fn block_place(&self, block: usize) -> (BlockKind, usize, usize) {
         let Self { source_blocks, blocks, .. } = self;
         let recorded = self.layers.as_deref().and_then(|layers| layers.get(block));
-        let (kind, layer, layers) = if let Some(layer) = recorded {
+        if let Some(layer) = recorded {
             let own = block.checked_sub(source_blocks.len());
             let kind = match own.and_then(|own| blocks.get(own)) {
-                _ if !self.has_source() => "",
-                None => "source",
-                Some(block) if block.attends_to_source() => "cross-attention",
-                Some(_) => "self-attention",
+                _ if !self.has_source() => BlockKind::Only,
+                None => BlockKind::Source,
+                Some(block) => BlockKind::of_target(block),
             };
             // The number tells which layer of the model was recorded, so it is shown even if there is only one.
             (kind, *layer, usize::MAX)
         } else if source_blocks.is_empty() {
-            ("", block, blocks.len())
+            (BlockKind::Only, block, blocks.len())
         } else if block < source_blocks.len() {
-            ("source", block, source_blocks.len())
+            (BlockKind::Source, block, source_blocks.len())
         } else {
             let block = block - source_blocks.len();
-            let kind = if blocks[block].attends_to_source() { "cross-attention" } else { "self-attention" };
             // Each layer of the decoder has two blocks.
-            (kind, block / 2, blocks.len().div_ceil(2))
-        };
+            (BlockKind::of_target(&blocks[block]), block / 2, blocks.len().div_ceil(2))
+        }
+    }
+
+    /// Returns the name of a block: `layer 2`, or with a source `layer 2, cross-attention`; empty if there is only one.
+    pub fn block_name(&self, block: usize) -> String {
+        let (kind, layer, layers) = self.block_place(block);
         let layer = if layers > 1 { format!("layer {}", layer + 1) } else { String::new() };
-        let parts: Vec<&str> = [&layer, kind].into_iter().filter(|part| !part.is_empty()).collect();
+        let parts: Vec<&str> = [&layer, kind.name()[0]].into_iter().filter(|part| !part.is_empty()).collect();
         parts.join(", ")
     }
 
-    /// Returns the number of a block where there is no room for its name: that of its layer if only some layers of a
-    /// model were recorded, and its own among all blocks otherwise.
-    pub fn block_number(&self, block: usize) -> usize {
-        let layers = self.layers.as_deref().filter(|_| !self.has_source());
-        layers.and_then(|layers| layers.get(block)).map_or(block, |layer| *layer) + 1
+    /// Returns the sign of a block where there is no room for its name: the number of its layer, in the source after
+    /// `s` and for cross-attention after `x`, such as `2`, `s2` and `x2`.
+    pub fn block_sign(&self, block: usize) -> String {
+        let (kind, layer, _) = self.block_place(block);
+        format!("{}{}", kind.name()[1], layer + 1)
     }
 
     /// Returns the first block of self-attention in the sentence, or the first block if there is none.

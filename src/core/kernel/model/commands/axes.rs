@@ -11,6 +11,7 @@ use attune_engine::numerics::spread::{COVARIANCE_WIDTH_MAX, Spread};
 use crate::kernel::command::AxisCommand;
 use crate::kernel::model::{LessonModel, UndoPart};
 use crate::kernel::sentence_pass::axes::Layers;
+use crate::kernel::sentence_pass::meaning::has_word_of;
 use crate::kernel::static_embedding::{basis_vectors, matched, own_spread};
 use crate::kernel::values::meaning::Meaning;
 use crate::kernel::values::space::{Axis, Basis, ChosenAxis, WordGroup};
@@ -98,6 +99,24 @@ impl LessonModel {
         let (model, parameters) = (self.training.network(), self.training.live());
         let meaning = Layers { model, parameters, scale: self.space.scale() }.meaning(lesson, &frame, &activations)?;
         meaning.fits(self.space.vectors.cols()).then_some(meaning)
+    }
+
+    /// Refits the axes if the sentence has none of the words from which the first axis was measured, so that no axis is
+    /// named after words of an earlier sentence. A sentence that has the words of the lesson's axis gets that axis again.
+    pub(crate) fn refit_to_words(&mut self, lesson: &Lesson) -> Result<(), String> {
+        let (basis, own) = (&self.space.basis, &self.space.own_basis);
+        let is_there = |meaning: &Meaning| has_word_of(meaning, self.pass.frame());
+        if basis.meaning().is_none_or(is_there) {
+            return Ok(());
+        }
+        if own.meaning.as_deref().is_some_and(is_there) {
+            let basis = Basis { chosen: basis.chosen.clone(), raw: basis.raw, ..own.clone() };
+            return self.choose("refit of the axes", basis, lesson);
+        }
+        match (self.meaning(lesson), self.spread(lesson)) {
+            (Some(meaning), Ok(spread)) => self.fit(spread, Some(meaning), lesson),
+            _ => Ok(()),
+        }
     }
 
     fn fit(&mut self, spread: Arc<Spread>, meaning: Option<Meaning>, lesson: &Lesson) -> Result<(), String> {

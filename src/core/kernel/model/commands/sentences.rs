@@ -8,6 +8,8 @@ use crate::lesson::schema::Lesson;
 
 impl LessonModel {
     pub(crate) fn apply_to_sentences(&mut self, command: SentenceCommand, lesson: &Lesson) -> Result<(), String> {
+        // While a sentence is typed, and in another stretch of the same text, the picture keeps its axes.
+        let keeps_axes = matches!(command, SentenceCommand::Type(_) | SentenceCommand::Stretch(_));
         let sentence = match command {
             SentenceCommand::Select(index) => Sentence::of_lesson(lesson, &self.space.vocabulary, index)?,
             SentenceCommand::Set(text) | SentenceCommand::Type(text) => self.read(&text, lesson)?,
@@ -28,7 +30,7 @@ impl LessonModel {
             let before = self.pass.show(sentence);
             self.remember(label, UndoPart::Sentence(before));
         }
-        Ok(())
+        if keeps_axes { Ok(()) } else { self.refit_to_words(lesson) }
     }
 
     /// Returns the stretch of the recorded text that begins at the token `first`, or an error if no recorded text is

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use attune::app::actions::focus::Opened;
 use attune::app::actions::{Action, WindowAction, keys};
 use attune::app::shell::ui::{LessonKeys, lesson_keys};
-use attune::app::text::prose::{Prose, prose_height, prose_ui};
+use attune::app::text::prose::{Prose, prose_ui};
 use attune::app::text::term_card::term_card_ui;
 use attune::app::workspace::windows::{GlossaryUiState, glossary_window_ui};
 use attune_core::lesson::course::{CourseFile, Heading};
@@ -144,7 +144,13 @@ fn without_a_glossary_texts_are_as_they_were() {
         let inner = found.clone();
         let mut prose = Prose::default();
         prose.set_glossary(glossary, term_card_ui);
-        dressed(SIZE, move |ui| *inner.borrow_mut() = prose_height(ui, &text.into(), 170.0, &mut prose));
+        dressed(SIZE, move |ui| {
+            let narrow = ui.scope(|ui| {
+                ui.set_max_width(170.0);
+                prose_ui(ui, &text.into(), &mut prose);
+            });
+            *inner.borrow_mut() = narrow.response.rect.height();
+        });
         found.take()
     };
     let plain = height(None);

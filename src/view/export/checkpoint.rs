@@ -231,7 +231,7 @@ fn unfit(lesson: &Lesson, family: Family) -> Vec<Unfit> {
     let fields = objective.into_iter().chain(of_attention(architecture)).chain(forms);
     let of_shape =
         if has_source { translators::unfit(architecture, family) } else { of_one_sentence(architecture, family) };
-    let mut unfit: Vec<Unfit> = fields.chain(of_shape).map(|unfit| unfit.as_in(family)).collect();
+    let mut unfit: Vec<Unfit> = fields.chain(of_shape).map(|unfit| unfit.needed_by(family)).collect();
     unfit.extend(cut_words(lesson, family));
     unfit
 }

@@ -79,7 +79,7 @@ fn differing(own: &Architecture, read: &Config) -> Vec<Unfit> {
     let too_few = flags(own).into_iter().zip(flags(theirs)).filter(|((_, own), (_, theirs))| *own && !*theirs);
     let too_few = too_few.map(|((field, own), (_, theirs))| (field, own, theirs));
     let unfit = checkpoint::differing(fields).into_iter().chain(checkpoint::differing(too_few));
-    unfit.map(|unfit| unfit.as_in(read.family)).collect()
+    unfit.map(|unfit| unfit.needed_by(read.family)).collect()
 }
 
 /// Lists the parts that may be zeros in a family's form, and whether the model has each of them.

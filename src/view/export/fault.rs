@@ -53,7 +53,7 @@ impl Unfit {
     }
 
     /// Adds the name of the family that needs the expected value.
-    pub(super) fn as_in(self, family: Family) -> Self {
+    pub(super) fn needed_by(self, family: Family) -> Self {
         Self { expected: format!("{}, as in {}'s shape", self.expected, family.name()), ..self }
     }
 }

@@ -135,14 +135,6 @@ pub fn live_prose_ui(ui: &mut Ui, text: &LessonText, around: LessonAround, prose
     });
 }
 
-/// Returns the height of [`prose_ui`] at this width. The first call takes about half a millisecond; later ones use the
-/// cache.
-pub fn prose_height(ui: &Ui, text: &LessonText, width: f32, prose: &mut Prose) -> f32 {
-    let Prose { images, pages, hasher, clock, glossary, .. } = prose;
-    let context = (images, glossary.as_deref(), None);
-    page(ui, text, width, pages, context, hasher.hash_one(&**text), clock).layout.height
-}
-
 fn page<'a>(
     ui: &Ui,
     text: &LessonText,

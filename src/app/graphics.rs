@@ -191,12 +191,12 @@ const CORRECTIONS: [(&str, &str); 4] = [
     ),
     ("0.0, 1.0), in.color,", "0.0, 1.0), linear_from_gamma_premultiplied(in.color),"),
     (
-        // The divisor is a polynomial that deviates by less than 1 % from the conversion of the opacity to linear,
-        // divided by the opacity, wherever the colour is not limited by the opacity. It is exact where opaque.
+        // The divisor is the opacity as if it were a colour, converted to linear and divided by itself. A polynomial is
+        // near enough: letters differ by at most 2 of 255, and what is opaque does not differ.
         "let texture_color_gamma = gamma_from_linear_rgba(texture_color_linear);",
         "
         let a = texture_color_linear.a;
-        let divisor = a * (a * 0.305306011 + 0.682171111) + 0.012522878;
+        let divisor = max(a * (a * 0.305306011 + 0.682171111) + 0.012522878, 1.0 / 12.92);
         let texture_color = vec4<f32>(min(texture_color_linear.rgb / divisor, vec3<f32>(a)), a);
         return texture_color * in.color;
     }",

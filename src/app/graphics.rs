@@ -9,7 +9,8 @@
 //! half-covered edge becomes darker than its shape: white text on white gets a grey outline, and so does every rounded
 //! corner of the light theme. The corrected shader divides the colour by its opacity first and multiplies it again
 //! afterwards. It does so at the corners of each triangle, because powers at each pixel would take more than half of
-//! the time of a frame on a software renderer.
+//! the time of a frame on a software renderer; between two corners of different colours, the colours are thus mixed in
+//! linear.
 
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -210,11 +211,14 @@ const CORRECTIONS: [(&str, &str); 4] = [
     ),
 ];
 
-/// Corrects bevy_egui's shader; called after its plugin is added. A line that bevy_egui has changed is left as it is.
+/// Corrects bevy_egui's shader; called after its plugin is added. A shader of another version, in which one of the lines
+/// differs, is left as it is.
 fn correct_shader(app: &mut App) {
     let mut shaders = app.world_mut().resource_mut::<Assets<Shader>>();
     let Some(mut shader) = shaders.get_mut(&EGUI_SHADER_HANDLE) else { return };
-    if let Source::Wgsl(text) = &shader.source {
+    if let Source::Wgsl(text) = &shader.source
+        && CORRECTIONS.iter().all(|(line, _)| text.contains(line))
+    {
         let corrected = CORRECTIONS.iter().fold(text.to_string(), |text, (line, by)| text.replacen(line, by, 1));
         shader.source = Source::Wgsl(corrected.into());
     }

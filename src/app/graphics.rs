@@ -9,7 +9,8 @@
 //! half-covered edge becomes darker than its shape: white text on white gets a grey outline, and so does every rounded
 //! corner of the light theme. The corrected shader divides the colour by its opacity first and multiplies it again
 //! afterwards. It does so at the corners of each triangle, because powers at each pixel would take more than half of
-//! the time of a frame on a software renderer.
+//! the time of a frame on a software renderer; between two corners of different colours, the colours are thus mixed in
+//! linear.
 
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -191,12 +192,12 @@ const CORRECTIONS: [(&str, &str); 4] = [
     ),
     ("0.0, 1.0), in.color,", "0.0, 1.0), linear_from_gamma_premultiplied(in.color),"),
     (
-        // The divisor is a polynomial that deviates by less than 1 % from the conversion of the opacity to linear,
-        // divided by the opacity, wherever the colour is not limited by the opacity. It is exact where opaque.
+        // The divisor is the opacity as if it were a colour, converted to linear and divided by itself. A polynomial is
+        // near enough: letters differ by at most 2 of 255, and what is opaque does not differ.
         "let texture_color_gamma = gamma_from_linear_rgba(texture_color_linear);",
         "
         let a = texture_color_linear.a;
-        let divisor = a * (a * 0.305306011 + 0.682171111) + 0.012522878;
+        let divisor = max(a * (a * 0.305306011 + 0.682171111) + 0.012522878, 1.0 / 12.92);
         let texture_color = vec4<f32>(min(texture_color_linear.rgb / divisor, vec3<f32>(a)), a);
         return texture_color * in.color;
     }",
@@ -210,11 +211,14 @@ const CORRECTIONS: [(&str, &str); 4] = [
     ),
 ];
 
-/// Corrects bevy_egui's shader; called after its plugin is added. A line that bevy_egui has changed is left as it is.
+/// Corrects bevy_egui's shader; called after its plugin is added. A shader of another version, in which one of the lines
+/// differs, is left as it is.
 fn correct_shader(app: &mut App) {
     let mut shaders = app.world_mut().resource_mut::<Assets<Shader>>();
     let Some(mut shader) = shaders.get_mut(&EGUI_SHADER_HANDLE) else { return };
-    if let Source::Wgsl(text) = &shader.source {
+    if let Source::Wgsl(text) = &shader.source
+        && CORRECTIONS.iter().all(|(line, _)| text.contains(line))
+    {
         let corrected = CORRECTIONS.iter().fold(text.to_string(), |text, (line, by)| text.replacen(line, by, 1));
         shader.source = Source::Wgsl(corrected.into());
     }

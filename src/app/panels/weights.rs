@@ -154,25 +154,26 @@ fn tensor_ui(ui: &mut Ui, tensor: &TensorModel, state: &mut WeightsPanel) {
     }
 }
 
+fn views_ui(ui: &mut Ui, state: &mut WeightsPanel) {
+    ui.selectable_value(&mut state.view, WeightsView::Map, "Map").on_hover_text("The tensor as a grid");
+    ui.selectable_value(&mut state.view, WeightsView::List, "List").on_hover_text("A slider for every entry");
+}
+
+/// Shows the views and the resets in one row or, if they do not fit, in a row each.
 fn resets_ui(ui: &mut Ui, model: &WeightsModel, tensor: &TensorModel, state: &mut WeightsPanel) -> Option<Command> {
+    const ONE_ROW: f32 = 280.0;
     let mut command = None;
+    let is_one_row = ui.available_width() >= ONE_ROW;
+    if !is_one_row {
+        ui.horizontal(|ui| views_ui(ui, state));
+    }
     let (row, col) = state.entry;
     let symbol = tensor.id;
     let turned = |tensor: &TensorModel| tensor.changed > 0;
-    /// Least width for the views and the resets in one row; in less, each has a row of its own.
-    const ONE_ROW: f32 = 280.0;
-    let mut views = |ui: &mut Ui| {
-        ui.selectable_value(&mut state.view, WeightsView::Map, "Map").on_hover_text("The tensor as a grid");
-        ui.selectable_value(&mut state.view, WeightsView::List, "List").on_hover_text("A slider for every entry");
-    };
-    let is_one_row = ui.available_width() >= ONE_ROW;
-    if !is_one_row {
-        ui.horizontal(&mut views);
-    }
     let entry_turned = tensor.row(row).get(col) != tensor.trained_row(row).get(col);
     ui.horizontal(|ui| {
         if is_one_row {
-            views(ui);
+            views_ui(ui, state);
             ui.separator();
         }
         ui.weak("Reset");

@@ -69,6 +69,16 @@ impl PatchPlaces {
         self.of_tokens.get(token).copied().flatten()
     }
 
+    /// Returns the token of each patch, row by row. Of a long text, only a stretch of the tokens is shown; a patch outside
+    /// of it has none.
+    pub fn tokens(&self) -> Vec<Option<usize>> {
+        let mut tokens = vec![None; self.rows * self.columns];
+        for (token, place) in self.of_tokens.iter().enumerate() {
+            place.iter().for_each(|[row, column]| tokens[row * self.columns + column] = Some(token));
+        }
+        tokens
+    }
+
     /// Returns the places of the tokens that are shown; `None` if they are not patches.
     pub(super) fn of(snapshot: &Snapshot) -> Option<Self> {
         let pass = snapshot.model.as_ref()?.recorded.as_deref()?;

@@ -23,12 +23,8 @@ impl Strip<'_> {
         let palette = Palette::of(ui.visuals().dark_mode);
         let picture = self.picture.map(|picture| texture(ui.ctx(), picture));
         let shares = shown.map_or_else(Vec::new, |shown| self.model.shares(&shown));
-        // Of a long text, only a stretch of the tokens is shown. The patches outside of it are covered.
-        let mut tokens = vec![None; places.rows * places.columns];
-        for (token, place) in places.of_tokens.iter().enumerate() {
-            place.iter().for_each(|[row, column]| tokens[row * places.columns + column] = Some(token));
-        }
-        for (patch, token) in tokens.into_iter().enumerate() {
+        // The patches without a token are covered.
+        for (patch, token) in places.tokens().into_iter().enumerate() {
             let place = [patch / places.columns, patch % places.columns];
             let rect = self.plan.patch(place).translate(origin.to_vec2());
             if let Some(picture) = &picture {

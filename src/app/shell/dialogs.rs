@@ -10,7 +10,7 @@ use attune_engine::recording::is_recording;
 use attune_view::export::Format;
 use attune_view::export::work_file::{self, NAME_CHARS_MAX, SENSES_EXTENSION, is_shared};
 use attune_view::view_model::pictures::{PIXELS_MAX, SIDES, highest};
-use egui::{Align2, Context, DragValue, Key, Label, RichText, ScrollArea, TextEdit, Ui, Vec2};
+use egui::{Align2, Context, DragValue, Event, Key, Label, Modifiers, RichText, ScrollArea, TextEdit, Ui, Vec2};
 use egui_file_dialog::{DialogState, FileDialog, FileDialogLabels, Filter, OpeningMode};
 
 use crate::app::actions::table::{self, PictureChoice, SENTENCE_MOUSE, STAGE_MOUSE, WorkChoice};
@@ -248,11 +248,39 @@ fn sheet_ui(ui: &mut Ui, (title, lines): &(&str, Vec<KeyLine>)) {
 #[derive(Default)]
 pub struct FilesUiState {
     dialog: Option<(FileDialog, FilePurpose)>,
+    /// Texts that were typed in the frame in which a `/` opened the field of the path, from the `/` on.
+    typed: Vec<String>,
 }
 
 impl FilesUiState {
     pub fn is_open(&self) -> bool {
         self.dialog.is_some()
+    }
+
+    /// Keeps the `/` that opens the field of the path, and puts it into the field in the next frame, in place of the
+    /// folder that is there. The dialog reads `/` only as a key, so the path would lack its first sign.
+    fn keep_typed(&mut self, ctx: &Context) {
+        let typed = std::mem::take(&mut self.typed);
+        if !typed.is_empty() {
+            let select_all = Event::Key {
+                key: Key::A,
+                physical_key: None,
+                pressed: true,
+                repeat: false,
+                modifiers: Modifiers::COMMAND,
+            };
+            let texts = typed.into_iter().map(Event::Text);
+            ctx.input_mut(|input| drop(input.events.splice(0..0, std::iter::once(select_all).chain(texts))));
+        } else if ctx.memory(|memory| memory.focused().is_none()) && ctx.input(|input| input.key_pressed(Key::Slash)) {
+            self.typed = ctx.input(|input| {
+                let texts = input.events.iter().filter_map(|event| match event {
+                    Event::Text(text) => Some(text.clone()),
+                    _ => None,
+                });
+                texts.skip_while(|text| text != "/").collect()
+            });
+            ctx.request_repaint();
+        }
     }
 
     /// Opens a dialog for a file. `near` is the folder in which to begin when a file is opened, and the proposed file
@@ -345,6 +373,9 @@ fn save(title: &str, file: &Path, kind: &str, extension: &str) -> FileDialog {
 
 /// Returns the action for the file that was chosen in this frame.
 pub fn files_ui(ctx: &Context, state: &mut FilesUiState) -> Option<Action> {
+    if state.is_open() {
+        state.keep_typed(ctx);
+    }
     let (dialog, purpose) = state.dialog.as_mut()?;
     dialog.config_mut().modal_overlay_color = shade(ctx);
     // The dialog draws the chosen name in the colour of a selection's background, which is too faint to read.

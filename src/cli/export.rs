@@ -81,8 +81,8 @@ pub fn export(request: &ExportArgs, common: &Common) -> Result<(), CliFault> {
 }
 
 /// Computes the evidence in the panels that a file shows: the map in *Intervene* and the measures of words in
-/// *Answers*, if the model has them. Evidence that is not ready within the time for cells is left out, with a warning. Returns
-/// whether a panel has evidence.
+/// *Answers*, if the model has them. Evidence that is not ready within the time for cells is left out, with a warning.
+/// Returns whether a panel has evidence.
 fn add_evidence(kernel: &mut Kernel, request: &ExportArgs, common: &Common) -> bool {
     let of_panels =
         [(PanelName::Intervene, Command::Map), (PanelName::Answers, Command::Words(ShownAnswer::default()))];

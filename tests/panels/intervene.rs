@@ -237,6 +237,7 @@ fn a_button_starts_the_maps_and_a_cell_makes_its_change() {
     assert!(panel.query_by_label("Map of Heads that are off").is_some(), "the map stays");
 
     // The same by the keyboard: from the clicked cell one to the right and one up.
+    panel.run_steps(2);
     for key in [Key::ArrowRight, Key::ArrowUp, Key::Enter] {
         panel.key_press(key);
         panel.run_steps(2);
@@ -279,6 +280,7 @@ fn a_head_is_exchanged_for_that_of_the_second_sentence() {
     let own = panel.snapshot().model.expect("a model").sentence.written();
     let reversed = own.split(' ').rev().collect::<Vec<_>>().join(" ");
     panel.apply(Command::Sentence(SentenceCommand::SetSecond(Some(reversed))));
+    panel.run_steps(3);
     click(&mut panel, "Head 2 second");
     let exchange = InterventionCommand::SetHead { head: 1, mode: HeadMode::Second(None) };
     assert_eq!(panel.commands().last(), Some(&Command::Interventions(exchange)));

@@ -55,18 +55,15 @@ fn intervene_ui(
     PanelView { selection, trail, asked, .. }: &mut PanelView,
 ) -> Vec<Command> {
     let mut commands = Vec::new();
-    choose_query_ui(
-        ui,
-        model.tokens.iter().enumerate(),
-        "See what each head adds to this word, and what your changes do to it",
-        selection,
-    );
     commands.extend(summary_ui(ui, model, selection));
     let lengths = model.heads.iter().flat_map(HeadRow::move_lengths);
     state.longest = lengths.filter(|length| length.is_finite()).fold(state.longest, f32::max);
     let has_all = state.has_all || needs_all(&model.heads);
     let shown = HeadsUi { model, query: selection.query, longest: state.longest, has_all };
+    // The words scroll too, so that a low panel has room for a map.
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
+        let hint = "See what each head adds to this word, and what your changes do to it";
+        choose_query_ui(ui, model.tokens.iter().enumerate(), hint, selection);
         let many = model.heads.len() > TOGETHER_MAX;
         if many {
             choose_head_ui(ui, model, selection);
@@ -119,7 +116,7 @@ fn all_settings_ui(ui: &mut Ui, has_all: bool, chosen: &mut bool) {
 fn summary_ui(ui: &mut Ui, model: &WhatIfModel, selection: &Selection) -> Option<Command> {
     const LINES: f32 = 3.0;
     const LINE: f32 = 17.0;
-    const BUTTON: f32 = 68.0;
+    const BUTTON: f32 = 88.0;
     /// The most lines that the changes take; the effects take the rest.
     const ROWS: usize = 2;
     let palette = Palette::of(ui.visuals().dark_mode);

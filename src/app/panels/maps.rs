@@ -1,19 +1,22 @@
 //! The maps of *Intervene*: a button that starts them, and heat maps that fill while they are computed. A click in a
 //! cell makes that change.
 
+use std::sync::Arc;
+
 use attune_core::kernel::command::Command;
 use attune_core::kernel::evidence::live::SentenceMap;
 use attune_ui::actions::{ActionTable, WindowAction};
 use attune_ui::theme::{self, Palette, size};
 use attune_ui::ui_state::{FocusRequest, Selection};
 use attune_ui::widgets::controls::{code_button, led_by_arrows};
-use attune_ui::widgets::heat::{Heat, paint_slanted, reach, text_width};
+use attune_ui::widgets::heat::{Heat, paint_slanted, paint_upright, reach, text_width};
 use attune_view::panels::intervene::{answers_form, cell, largest, maps};
 use attune_view::sheet::Ask;
 use attune_view::sheet::grid::Grid;
 use attune_view::view_model::what_if::{MapKind, WhatIfModel};
 use egui::{
-    Align2, Button, Label, PointerButton, Response, RichText, ScrollArea, Sense, Ui, Vec2, WidgetInfo, WidgetType,
+    Align2, Button, Color32, Galley, Label, Painter, PointerButton, Pos2, Response, RichText, ScrollArea, Sense, Ui,
+    Vec2, WidgetInfo, WidgetType,
 };
 
 use super::sheet::form_ui;
@@ -27,11 +30,13 @@ pub(crate) fn maps_ui(
     selection: &mut Selection,
 ) -> Vec<Command> {
     let mut commands = Vec::new();
-    ui.horizontal(|ui| {
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
         ui.label(RichText::new("Maps").font(theme::strong(size::BODY)));
         commands.extend(buttons_ui(ui, model.map.as_deref(), asked));
     });
-    ui.horizontal(|ui| {
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
         if let Some(Ask::Command(command)) = form_ui(ui, &answers_form(&model.choice)) {
             commands.push(command);
         }
@@ -50,9 +55,7 @@ pub(crate) fn maps_ui(
         let scroll = ScrollArea::horizontal().id_salt(&grid.title);
         let GridUse { told, clicked } =
             scroll.show(ui, |ui| grid_ui(ui, &grid, |row, col| cell(kind, of_two, &grid, row, col))).inner;
-        // The line always takes its room, so that nothing below moves.
-        let said = told.or_else(|| largest(model, kind, &grid)).unwrap_or_default();
-        ui.add(Label::new(RichText::new(said).size(size::SMALL)).truncate());
+        said_ui(ui, told.or_else(|| largest(model, kind, &grid)));
         if let Some((layer, place)) = clicked {
             commands.extend(model.map_command(kind, layer, place));
             let head = model.map_head(layer, place).filter(|_| kind != MapKind::Words);
@@ -64,6 +67,16 @@ pub(crate) fn maps_ui(
         ui.add(Label::new(RichText::new(about(kind, of_two)).weak().size(size::SMALL)).wrap());
     }
     commands
+}
+
+/// Shows what a cell says. It always takes the room of two lines, so that nothing below moves.
+fn said_ui(ui: &mut Ui, said: Option<String>) {
+    const LINES: f32 = 32.0;
+    let room = Vec2::new(ui.available_width(), LINES);
+    ui.allocate_ui(room, |ui| {
+        ui.set_min_height(LINES);
+        ui.add(Label::new(RichText::new(said.unwrap_or_default()).size(size::SMALL)).wrap());
+    });
 }
 
 /// Shows the button that adds the paths into the head that the walk follows.
@@ -113,8 +126,7 @@ fn buttons_ui(ui: &mut Ui, map: Option<&SentenceMap>, asked: &mut FocusRequest) 
     if map.is_stopped && ui.button("Remove").on_hover_text(REMOVE).clicked() {
         requested = Some(Command::EndMap);
     }
-    let state = if map.is_stopped { "stopped at " } else { "" };
-    ui.weak(format!("{state}{} of {}", map.progress.done, map.progress.of));
+    ui.weak(format!("{} of {}", map.progress.done, map.progress.of));
     requested
 }
 
@@ -126,41 +138,54 @@ struct GridUse {
     clicked: Option<(usize, usize)>,
 }
 
-/// Shows a map over the whole width. `said` gives a cell in words.
-fn grid_ui(ui: &mut Ui, grid: &Grid, said: impl Fn(usize, usize) -> String) -> GridUse {
-    /// The least and the largest width of a cell, and height; the least height has room for the name of a row.
-    const WIDTH: (f32, f32) = (13.0, 72.0);
+/// Takes the room of a map over the whole width. Returns the place of its cells, and whether the names of the columns are
+/// upright and not slanted.
+fn room_ui(ui: &mut Ui, grid: &Grid) -> Option<(Heat, bool)> {
+    /// The least and the largest width of a cell, and height; the least ones have room for an upright name of a column
+    /// and for the name of a row.
+    const WIDTH: (f32, f32) = (14.0, 96.0);
     const HEIGHT: (f32, f32) = (16.0, 28.0);
+    /// The least width of a column whose name is slanted and not upright.
+    const SLANTED: f32 = 18.0;
     let (rows, cols) = (grid.rows.len(), grid.cols.len());
-    if rows == 0 || cols == 0 {
-        return GridUse { told: None, clicked: None };
-    }
+    let last = grid.cols.last().filter(|_| rows > 0)?;
     let widest = |names: &[String]| names.iter().map(|name| text_width(ui, name)).fold(0.0, f32::max);
-    let (left, top) = (widest(&grid.rows) + size::GAP, reach(widest(&grid.cols)).y + size::LABEL);
-    let lean = grid.cols.last().map_or(0.0, |name| reach(text_width(ui, name)).x);
-    let cell = ((ui.available_width() - left - lean) / cols as f32).clamp(WIDTH.0, WIDTH.1).floor();
+    let left = widest(&grid.rows) + size::GAP;
+    let lean = reach(text_width(ui, last)).x;
+    let width = |lean: f32| (ui.available_width() - left - lean) / cols as f32;
+    let is_upright = width(lean) < SLANTED;
+    let (lean, high) = if is_upright { (0.0, widest(&grid.cols)) } else { (lean, reach(widest(&grid.cols)).y) };
+    let (cell, top) = (width(lean).clamp(WIDTH.0, WIDTH.1).floor(), high + size::LABEL);
     let cell = Vec2::new(cell, cell.clamp(HEIGHT.0, HEIGHT.1));
     let whole = Vec2::new(left + cols as f32 * cell.x + lean, top + rows as f32 * cell.y);
     let (rect, _) = ui.allocate_exact_size(whole, Sense::hover());
-    let heat = Heat { origin: rect.min + Vec2::new(left, top), cell, rows, cols };
+    Some((Heat { origin: rect.min + Vec2::new(left, top), cell, rows, cols }, is_upright))
+}
+
+/// Shows a map. `said` gives a cell in words.
+fn grid_ui(ui: &mut Ui, grid: &Grid, said: impl Fn(usize, usize) -> String) -> GridUse {
+    let Some((heat, is_upright)) = room_ui(ui, grid) else { return GridUse { told: None, clicked: None } };
     let response = ui.interact(heat.rect(), ui.id().with(&grid.title), Sense::click());
-    paint(ui, grid, &heat);
+    paint(ui, grid, &heat, if is_upright { paint_upright } else { paint_slanted });
     let pointed = response.hover_pos().and_then(|pointer| heat.at(pointer));
-    let [cursor, chosen] = led(ui, &heat, &response);
+    let Led { cursor, chosen, by_keys } = led(ui, &heat, &response);
     response.widget_info(|| {
         let mut info = WidgetInfo::labeled(WidgetType::Other, true, grid.name());
         info.current_text_value = cursor.or(pointed).map(|(row, col)| said(row, col));
         info
     });
     let clicked = response.clicked_by(PointerButton::Primary).then_some(pointed).flatten();
-    let told = pointed.or(cursor).map(|(row, col)| said(row, col));
-    if let Some(told) = &told {
+    let told = if by_keys { cursor } else { pointed.or(cursor) }.map(|(row, col)| said(row, col));
+    if let Some(told) = told.as_ref().filter(|_| !by_keys) {
         response.on_hover_text_at_pointer(told);
     }
     GridUse { told, clicked: clicked.or(chosen) }
 }
 
-fn paint(ui: &Ui, grid: &Grid, heat: &Heat) {
+/// Paints a name of a column over its foot.
+type PaintName = fn(&Painter, Pos2, Arc<Galley>, Color32);
+
+fn paint(ui: &Ui, grid: &Grid, heat: &Heat, paint_name: PaintName) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let painter = ui.painter();
     for (row, col) in (0..heat.rows).flat_map(|row| (0..heat.cols).map(move |col| (row, col))) {
@@ -175,14 +200,24 @@ fn paint(ui: &Ui, grid: &Grid, heat: &Heat) {
     for (col, name) in grid.cols.iter().enumerate() {
         let galley = painter.layout_no_wrap(name.clone(), font(), palette.ink_soft);
         let foot = heat.cell_rect(0, col).center_top() - Vec2::new(0.0, size::GAP_TIGHT);
-        paint_slanted(painter, foot, galley, palette.ink_soft);
+        paint_name(painter, foot, galley, palette.ink_soft);
     }
 }
 
-/// Handles the arrow keys, Enter and Space while the map has the keyboard focus. Returns the cell that has the focus,
-/// and the same cell again if Enter or Space was pressed.
-fn led(ui: &Ui, heat: &Heat, response: &Response) -> [Option<(usize, usize)>; 2] {
-    let id = response.id.with("cursor");
+/// The use of a map by keys.
+#[derive(Default)]
+struct Led {
+    /// The cell that has the keyboard focus.
+    cursor: Option<(usize, usize)>,
+    /// The same cell, if Enter or Space was pressed.
+    chosen: Option<(usize, usize)>,
+    /// Whether the keys led to the cell after the pointer had come to rest.
+    by_keys: bool,
+}
+
+/// Handles the arrow keys, Enter and Space while the map has the keyboard focus.
+fn led(ui: &Ui, heat: &Heat, response: &Response) -> Led {
+    let (id, of_keys) = (response.id.with("cursor"), response.id.with("by keys"));
     let is_pointer = response.clicked_by(PointerButton::Primary);
     if is_pointer {
         response.request_focus();
@@ -190,13 +225,16 @@ fn led(ui: &Ui, heat: &Heat, response: &Response) -> [Option<(usize, usize)>; 2]
         ui.data_mut(|data| data.insert_temp(id, clicked.unwrap_or_default()));
     }
     if !response.has_focus() {
-        return [None, None];
+        return Led::default();
     }
     let before = ui.data(|data| data.get_temp(id)).unwrap_or((0_usize, 0_usize));
     let before = (before.0.min(heat.rows - 1), before.1.min(heat.cols - 1));
     let cursor = led_by_arrows(ui, response, before, heat.rows, heat.cols);
     ui.data_mut(|data| data.insert_temp(id, cursor));
     heat.outline(ui.painter(), heat.cell_rect(cursor.0, cursor.1), Palette::of(ui.visuals().dark_mode).accent);
+    let was_led = ui.data(|data| data.get_temp(of_keys)).unwrap_or(false);
+    let by_keys = cursor != before || (was_led && ui.input(|input| input.pointer.delta() == Vec2::ZERO));
+    ui.data_mut(|data| data.insert_temp(of_keys, by_keys));
     // Enter, Space and screen readers click without a pointer.
-    [Some(cursor), (response.clicked() && !is_pointer).then_some(cursor)]
+    Led { cursor: Some(cursor), chosen: (response.clicked() && !is_pointer).then_some(cursor), by_keys }
 }

@@ -38,6 +38,10 @@ pub fn items(models: &Models, _: &Chosen) -> Option<Vec<Item>> {
 
 /// Returns the fields for the answer and the foil of evidence.
 pub fn answers_form(choice: &AnswerChoice) -> Form {
+    const ANSWER: &str = "The answer that maps and measures of words are about; if the field is empty, the likeliest \
+        answer, of the second sentence if there is one";
+    const FOIL: &str = "The word with which the answer is compared, by the difference of their logits; if the field is \
+        empty, the likeliest other answer of the sentence";
     let field = |name: &str, placeholder, hint, text: &Option<String>| Field {
         name: name.to_owned(),
         placeholder,
@@ -48,23 +52,8 @@ pub fn answers_form(choice: &AnswerChoice) -> Form {
     };
     let AskedAnswer { answer, against, .. } = &choice.chosen;
     Form {
-        fields: vec![
-            field(
-                "Answer",
-                "answer",
-                "The answer that maps and measures of words are about; if the field is empty, the likeliest answer, of \
-                 the second sentence if there is one",
-                answer,
-            ),
-            field(
-                "Foil",
-                "foil",
-                "The word with which the answer is compared, by the difference of their logits; if the field is empty, \
-                 the likeliest other answer of the sentence",
-                against,
-            ),
-        ],
-        between: "against",
+        fields: vec![field("Answer", "answer", ANSWER, answer), field("Foil", "foil", FOIL, against)],
+        between: "vs.",
         button: ["Set", "Set answer and foil", "Compares these two words in maps and measures of words (Enter)"]
             .map(str::to_owned),
         fills: Filled::Answers,

@@ -89,7 +89,6 @@ proptest! {
         let (head, there) = (&found.blocks[0].heads[1], &second.blocks[0].heads[1]);
         prop_assert_eq!((&head.weights, &head.value, &head.mix), (&there.weights, &there.value, &there.mix));
         prop_assert_eq!(&found.blocks[0].heads[0], &live.blocks[0].heads[0], "the other head is its own");
-        prop_assert_ne!(&found.output, &live.output);
     }
 
     #[test]

@@ -283,8 +283,9 @@ fn the_words_on_the_stage_are_those_of_the_command_line_and_their_measures_part(
     assert!(model(&kernel).words.expect("it was asked").found.is_none() && kernel.is_busy());
     answered(&mut kernel);
     let words = model(&kernel).words.expect("it was asked").found.expect("an answer").expect("words");
-    let expected =
-        kernel.evidence().expect("a model").words(DOG, &AskedAnswer::default(), &|_, _| true).expect("words");
+    // The stage compares with the other candidate for the hidden word, which is not the next likely answer.
+    let asked = AskedAnswer { against: Some("fox".to_owned()), ..AskedAnswer::default() };
+    let expected = kernel.evidence().expect("a model").words(DOG, &asked, &|_, _| true).expect("words");
     assert_eq!(*words, expected);
     let measures = WordMeasures::of(&kernel.snapshot()).expect("a model");
     assert!(measures.parting(&words).starts_with("The measures part: "), "{}", measures.parting(&words));
@@ -294,8 +295,8 @@ fn the_words_on_the_stage_are_those_of_the_command_line_and_their_measures_part(
     assert_eq!(arcs.shares.iter().copied().fold(0.0, f32::max), 1.0);
 
     let other = words.table.clone();
-    let second = kernel.snapshot().model.expect("a model").sentence.answers.likeliest[words.place][1].class;
-    kernel.apply(Command::Words(ShownAnswer { at: None, answer: Some(second) }));
+    let fox = model(&kernel).classes.iter().position(|class| class == "fox");
+    kernel.apply(Command::Words(ShownAnswer { at: None, answer: fox }));
     answered(&mut kernel);
     let swapped = model(&kernel).words.expect("it was asked").found.expect("an answer").expect("words");
     assert_eq!((&swapped.answer, &swapped.against), (&words.against, &words.answer));

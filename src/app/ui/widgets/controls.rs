@@ -66,12 +66,10 @@ pub fn choose_query_ui<'a>(
     hint: &str,
     selection: &mut Selection,
 ) {
-    /// The number of visible rows in a low panel, and in others; longer sentences scroll.
-    const ROWS: [f32; 2] = [2.0, 3.0];
-    const LOW: f32 = 400.0;
+    /// The number of visible rows; longer sentences scroll.
+    const ROWS: f32 = 3.0;
     let row = ui.spacing().interact_size.y + size::GAP_TIGHT;
-    let rows = ROWS[usize::from(ui.available_height() > LOW)];
-    ScrollArea::vertical().id_salt("query").max_height(rows * row).show(ui, |ui| {
+    ScrollArea::vertical().id_salt("query").max_height(ROWS * row).show(ui, |ui| {
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing = egui::vec2(0.0, size::GAP_TIGHT);
             ui.spacing_mut().button_padding.x = size::GAP_TIGHT + 2.0;

@@ -246,9 +246,9 @@ impl<'a> Evidence<'a> {
     }
 
     /// Returns the answer and the foil of the sentence on the stage: those that a person names, and for others the
-    /// first of these that fit. The answer is the likeliest one of the second sentence, or else of the sentence. The foil is
-    /// the likeliest answer of the sentence, the other word that the picture's first axis joins with the answer, or
-    /// another likely answer.
+    /// first of these that fit. The answer is the likeliest one of the second sentence, or else of the sentence. The
+    /// foil is the likeliest answer of the sentence, the other word that the picture's first axis joins with the
+    /// answer, or another likely answer.
     fn shown_pair(
         &self,
         named: [Option<usize>; 2],

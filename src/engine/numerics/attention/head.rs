@@ -253,8 +253,8 @@ mod frozen {
 
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    use super::written::Written;
     use crate::json::Real;
+    use crate::numerics::attention::head::written::Written;
     use crate::numerics::{Matrix, Scalar};
 
     pub fn serialize<S: Scalar + Real, W: Serializer>(

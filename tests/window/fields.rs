@@ -143,7 +143,7 @@ fn the_file_dialog_takes_a_path_from_its_first_sign_on() {
         assert!(bench.state().is_dialog_open());
         frames.into_iter().for_each(|events| bench.frame(events));
         bench.rest();
-        assert_eq!(written(&bench).1, "/tmp");
+        assert_eq!(written(&bench).1, "/tmp", "{name}");
     }
 }
 

@@ -263,8 +263,11 @@ impl FilesUiState {
 
     /// Keeps the `/` that opens the field of the path, and puts it into the field in the next frame, in place of the
     /// folder that is there. The dialog reads `/` only as a key, so the path would lack its first sign.
-    fn keep_typed(&mut self, ctx: &Context) {
+    pub fn keep_typed(&mut self, ctx: &Context) {
         let typed = std::mem::take(&mut self.typed);
+        if !self.is_open() {
+            return;
+        }
         if !typed.is_empty() {
             let select_all = Event::Key {
                 key: Key::A,
@@ -377,9 +380,6 @@ fn save(title: &str, file: &Path, kind: &str, extension: &str) -> FileDialog {
 
 /// Returns the action for the file that was chosen in this frame.
 pub fn files_ui(ctx: &Context, state: &mut FilesUiState) -> Option<Action> {
-    if state.is_open() {
-        state.keep_typed(ctx);
-    }
     let (dialog, purpose) = state.dialog.as_mut()?;
     dialog.config_mut().modal_overlay_color = shade(ctx);
     // The dialog draws the chosen name in the colour of a selection's background, which is too faint to read.

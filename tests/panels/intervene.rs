@@ -244,7 +244,7 @@ fn a_button_starts_the_maps_and_a_cell_makes_its_change() {
     }
     let off = InterventionCommand::SetHead { head: 1, mode: HeadMode::Off };
     assert_eq!(panel.commands().last(), Some(&Command::Interventions(off)));
-    click(&mut panel, "Remove: maps");
+    click(&mut panel, "Remove maps");
     assert!(panel.query_by_label("Map of Heads that are off").is_none());
 }
 

@@ -58,8 +58,9 @@ pub(crate) fn maps_ui(
         said_ui(ui, told.or_else(|| largest(model, kind, &grid)));
         if let Some((layer, place)) = clicked {
             commands.extend(model.map_command(kind, layer, place));
-            let head = model.map_head(layer, place).filter(|_| kind != MapKind::Words);
-            head.into_iter().for_each(|head| selection.choose_head(head));
+            if let Some(head) = model.map_head(layer, place).filter(|_| kind != MapKind::Words) {
+                selection.choose_head(head);
+            }
         }
         if kind == MapKind::Heads && of_two {
             commands.extend(paths_button_ui(ui, model, selection.head));
@@ -109,24 +110,33 @@ fn about(kind: MapKind, of_two: bool) -> &'static str {
 fn buttons_ui(ui: &mut Ui, map: Option<&SentenceMap>, asked: &mut FocusRequest) -> Option<Command> {
     const TIP: &str = "Computes what each vector and each head of the second sentence does to the answer, one at a time; \
         without a second sentence, what each head does that is off";
-    const REMOVE: &str = "Removes the maps";
-    let (name, tip, command) = match map {
-        None => ("Map", TIP, Command::Map),
-        Some(map) if map.is_running() => ("Stop", "Stops the map; its cells stay, and it can go on", Command::EndMap),
-        Some(map) if map.is_stopped => ("Go on", "Computes the other cells of the map", Command::Map),
-        Some(_) => ("Remove", REMOVE, Command::EndMap),
+    let (name, spoken, tip, command) = match map {
+        None => ("Map", "Map", TIP, Some(Command::Map)),
+        Some(map) if map.is_running() => {
+            ("Stop", "Stop maps", "Stops the map; its cells stay, and it can go on", Some(Command::EndMap))
+        }
+        Some(map) if map.is_stopped => {
+            ("Go on", "Go on with maps", "Computes the other cells of the map", Some(Command::Map))
+        }
+        Some(_) => ("Map", "Map", "The maps are complete", None),
     };
     let action = WindowAction::MapAnswer;
-    let response = ui.add(Button::new(name)).on_hover_text(action.row().hint_with(tip));
-    let spoken = if map.is_none() { name.to_owned() } else { format!("{name}: maps") };
-    response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, &spoken));
+    let response = ui.add_enabled(command.is_some(), Button::new(name));
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, command.is_some(), spoken));
+    let response = response.on_hover_text(action.row().hint_with(tip)).on_disabled_hover_text(tip);
     let is_asked = asked.presses(action, &response);
-    let mut requested = (response.clicked() || is_asked).then_some(command);
-    let Some(map) = map.filter(|map| map.progress.done < map.progress.of) else { return requested };
-    if map.is_stopped && ui.button("Remove").on_hover_text(REMOVE).clicked() {
-        requested = Some(Command::EndMap);
+    let mut requested = command.filter(|_| response.clicked() || is_asked);
+    let Some(map) = map else { return requested };
+    if !map.is_running() {
+        let remove = ui.button("Remove");
+        remove.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, "Remove maps"));
+        if remove.on_hover_text("Removes the maps").clicked() {
+            requested = Some(Command::EndMap);
+        }
     }
-    ui.weak(format!("{} of {}", map.progress.done, map.progress.of));
+    if map.progress.done < map.progress.of {
+        ui.weak(format!("{} of {}", map.progress.done, map.progress.of));
+    }
     requested
 }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use attune_core::kernel::evidence::words::ShownAnswer;
 use attune_core::kernel::notebook::NotebookCommand;
 use attune_core::kernel::notebook::snapshot::{CellSnapshot, CellStatus};
 use attune_core::kernel::{Command, Kernel, Snapshot};
@@ -12,6 +13,7 @@ use attune_core::lesson::cells::CellKind;
 use attune_core::lesson::course::{self, CourseFile, Heading};
 use attune_core::lesson::glossary;
 use attune_core::lesson::issue::{one_of, printable};
+use attune_core::lesson::panels::PanelName;
 use attune_core::lesson::recorded::ONE_PASS;
 use attune_core::lesson::vector_files::is_file_of_vectors;
 use attune_engine::code::budget::Allowance;
@@ -61,6 +63,7 @@ pub fn export(request: &ExportArgs, common: &Common) -> Result<(), CliFault> {
     }
     let train = if format.is_page() { training::train_with_tour } else { training::train };
     let mut kernel = training::with_sentence(path, &request.sentence, train, common)?;
+    add_evidence(&mut kernel, request, common);
     let trained = kernel.snapshot();
     let written = match rows {
         // Cells do not run for this format, so the exported vectors are those of the training.
@@ -74,6 +77,30 @@ pub fn export(request: &ExportArgs, common: &Common) -> Result<(), CliFault> {
         }
     };
     print::line(written.map_err(fault)?)
+}
+
+/// Computes the evidence in the panels that a file shows: the map in *Intervene* and the measures of words in
+/// *Answers*, if the model has them. Evidence that is not ready within the time for cells is left out, with a warning.
+fn add_evidence(kernel: &mut Kernel, request: &ExportArgs, common: &Common) {
+    let of_panels =
+        [(PanelName::Intervene, Command::Map), (PanelName::Answers, Command::Words(ShownAnswer::default()))];
+    let asked = of_panels.into_iter().filter(|(panel, _)| request.panels.contains(panel));
+    let asked: Vec<Command> = asked.map(|(_, command)| command).collect();
+    asked.into_iter().for_each(|command| kernel.apply(command));
+    let allowance = Allowance::within(Duration::from_secs(request.within));
+    while kernel.is_busy() && !allowance.is_late() {
+        kernel.advance();
+    }
+    if kernel.is_busy() {
+        // The first of two stops a map, and the second removes it.
+        [Command::EndMap, Command::EndMap, Command::EndWords].into_iter().for_each(|command| kernel.apply(command));
+        kernel.settle();
+        Warnings { is_quiet: common.quiet }.say(format_args!(
+            "the map or the measures of words are left out, because they took more than {} s; raise the limit with \
+             --within SECONDS",
+            request.within
+        ));
+    }
 }
 
 /// The content of a page that `attune_view` writes.
@@ -314,7 +341,9 @@ fn write_course(request: &ExportArgs, common: &Common) -> Result<(), CliFault> {
             continue;
         }
         let mut kernel = training::train_with_tour(lesson, common);
-        let trained = training::trained(&kernel, path)?;
+        training::trained(&kernel, path)?;
+        add_evidence(&mut kernel, request, common);
+        let trained = kernel.snapshot();
         let PageContent { snapshot, answered, mut pictures } =
             page_content(&mut kernel, trained, (path, &mut renderer), Format::Web, request.within, common);
         pictures.panels.clone_from(&request.panels);

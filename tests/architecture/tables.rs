@@ -130,7 +130,10 @@ fn limits() -> Vec<Vec<String>> {
 }
 
 fn tables() -> Vec<Table> {
-    let modes = HeadMode::<f32>::NAMED.into_iter().filter(|mode| *mode != HeadMode::Live).chain([HeadMode::Gain(1.0)]);
+    let modes = HeadMode::<f32>::NAMED
+        .into_iter()
+        .filter(|mode| *mode != HeadMode::Live)
+        .chain([HeadMode::Gain(1.0), HeadMode::Second(None)]);
     let of_head = |mode: HeadMode<f32>| {
         let words = mode.words();
         let option = if mode.is_of_sentence() { "" } else { "`--head`" };

@@ -52,6 +52,16 @@ fn panels_are_written_as_a_picture_and_on_pages() {
         assert!(page.contains("PC1: The direction in which"), "{format}");
     }
     assert!(!write("z.html", "html", &[]).0.contains("PC1: The direction in which"));
+    // Evidence is computed for the panels that show it.
+    let (writer, file) = (concat!(env!("CARGO_MANIFEST_DIR"), "/lessons/writer"), folder.0.join("evidence.html"));
+    let page = |panels: &str| {
+        let to = ["--to", "html", "-o", file.to_str().unwrap(), "--quiet", "--panels", panels];
+        ended(export(&[&[writer], &to[..]].concat()), 0, "");
+        fs::read_to_string(&file).unwrap()
+    };
+    let both = page("intervene,answers");
+    assert!(both.contains("Heads that are off") && both.contains("Which word mattered?"));
+    assert!(!page("attention").contains("Heads that are off"));
 }
 
 #[test]

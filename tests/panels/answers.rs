@@ -1,9 +1,12 @@
 //! The Answers panel by label: a row is chosen, a number asked, words written.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use attune::app::panels::Panel;
 use attune::app::panels::answers::AnswersPanel;
-use attune_core::kernel::Command;
 use attune_core::kernel::command::SentenceCommand;
+use attune_core::kernel::{Command, Kernel};
 use attune_engine::numerics::evidence::words::WordMeasure;
 use attune_engine::numerics::model::generate::{NextWordChoice, Sampling};
 use attune_view::view_model::answers::{AnswersModel, AnswersWriting, AttributionModel, LensModel, LensWords};
@@ -177,6 +180,30 @@ fn a_button_measures_which_word_mattered_and_the_arcs_show_a_measure() {
     click(&mut panel, "Arcs of the sentence");
     click(&mut panel, "Arcs by rollout");
     assert_eq!(panel.view().selection.measure, Some(WordMeasure::Rollout));
+}
+
+/// The chosen word is often only the one that was looked at last.
+#[test]
+fn words_are_measured_at_the_hidden_word_until_the_chosen_one_is_asked_for() {
+    let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("lessons/depth");
+    let lesson = attune_core::lesson::read(&model).expect("no issues");
+    let mut panel = PanelHarness::new(Kernel::trained(Arc::new(lesson)), SIZE, AnswersPanel::default());
+    let answers = panel.model::<AnswersModel>();
+    let hidden = answers.hidden.expect("a hidden word");
+    panel.view_mut().selection.choose_query(Some(2));
+    panel.run_steps(2);
+    click(&mut panel, "Words");
+    let asked_at = |panel: &mut PanelHarness<AnswersPanel>| {
+        click(panel, "Measure which word mattered");
+        match panel.take_commands().pop() {
+            Some(Command::Words(asked)) => asked.at,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(asked_at(&mut panel), Some(hidden));
+    panel.get_all_by_label(&answers.rows[2].label).next().expect("the chosen word").click();
+    panel.run_steps(3);
+    assert_eq!(asked_at(&mut panel), Some(2));
 }
 
 #[test]

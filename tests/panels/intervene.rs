@@ -3,15 +3,16 @@
 use attune::app::panels::intervene::IntervenePanel;
 use attune_core::kernel::Command;
 use attune_core::kernel::command::{InterventionCommand, SentenceCommand};
+use attune_core::kernel::evidence::AskedAnswer;
 use attune_core::kernel::sentence_pass::interventions::GAIN_MAX;
 use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::model::activations::Patch;
 use attune_view::view_model::answers::AnswerShifts;
 use attune_view::view_model::what_if::WhatIfModel;
-use egui::{Event, PointerButton, Vec2};
+use egui::{Event, Key, PointerButton, Vec2};
 use egui_kittest::kittest::Queryable;
 
-use crate::common::lessons::{formed, kernel, small};
+use crate::common::lessons::{form, formed, kernel, small};
 use crate::live::PanelHarness;
 use crate::pointer::{button, click};
 
@@ -234,4 +235,55 @@ fn a_button_starts_the_maps_and_a_cell_makes_its_change() {
     let off = InterventionCommand::SetHead { head: 2, mode: HeadMode::Off };
     assert_eq!(panel.commands(), [Command::Map, Command::Interventions(off)]);
     assert!(panel.query_by_label("Map of Heads that are off").is_some(), "the map stays");
+
+    // The same by the keyboard: from the clicked cell one to the right and one up.
+    panel.run_steps(2);
+    for key in [Key::ArrowRight, Key::ArrowUp, Key::Enter] {
+        panel.key_press(key);
+        panel.run_steps(2);
+    }
+    let off = InterventionCommand::SetHead { head: 1, mode: HeadMode::Off };
+    assert_eq!(panel.commands().last(), Some(&Command::Interventions(off)));
+    click(&mut panel, "Remove maps");
+    assert!(panel.query_by_label("Map of Heads that are off").is_none());
+}
+
+#[test]
+fn the_answer_and_its_foil_are_typed_or_chosen() {
+    let mut panel = PanelHarness::new(form("next_word"), SIZE, IntervenePanel::default());
+    let pair = |answer: &str, against: &str| {
+        let named = |name: &str| (!name.is_empty()).then(|| name.to_owned());
+        Command::Answers(AskedAnswer { answer: named(answer), against: named(against), at: None })
+    };
+    let offered = panel.model::<WhatIfModel>().choice.offers.clone();
+    let (first, other) = (&offered[0], &offered[1]);
+    panel.get_by_label("Foil: the likeliest answers").click();
+    panel.run_steps(3);
+    click(&mut panel, other);
+    assert_eq!(panel.take_commands(), [pair("", other)]);
+    panel.get_by_label("Answer").focus();
+    panel.run_steps(2);
+    panel.event(Event::Text(first.clone()));
+    panel.run_steps(2);
+    panel.key_press(Key::Enter);
+    panel.run_steps(3);
+    assert_eq!(panel.take_commands(), [pair(first, other)]);
+    click(&mut panel, "Map");
+    let title = panel.model::<WhatIfModel>().map_title().expect("a map");
+    assert!(title.starts_with(&format!("{first} against {other} at ")), "{title}");
+}
+
+#[test]
+fn a_head_is_exchanged_for_that_of_the_second_sentence() {
+    let mut panel = PanelHarness::new(small(), SIZE, IntervenePanel::default());
+    assert!(panel.query_by_label("Head 2 second").is_none(), "there is no second sentence");
+    let own = panel.snapshot().model.expect("a model").sentence.written();
+    let reversed = own.split(' ').rev().collect::<Vec<_>>().join(" ");
+    panel.apply(Command::Sentence(SentenceCommand::SetSecond(Some(reversed))));
+    panel.run_steps(3);
+    click(&mut panel, "Head 2 second");
+    let exchange = InterventionCommand::SetHead { head: 1, mode: HeadMode::Second(None) };
+    assert_eq!(panel.commands().last(), Some(&Command::Interventions(exchange)));
+    assert!(panel.query_by_label(ALL_SETTINGS).is_some());
+    assert!(panel.query_by_label("Head 1 uniform").is_none(), "it is a setting of its own");
 }

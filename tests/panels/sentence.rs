@@ -274,7 +274,7 @@ fn axes_are_fitted_chosen_and_reset() {
     let basis = |bench: &PanelHarness<SheetPanel>| bench.snapshot().space.as_ref().expect("a space").basis.clone();
     click(&mut bench, "Refit");
     assert!(basis(&bench).fitted.is_some());
-    click(&mut bench, "Axis Y from: groups");
+    click(&mut bench, "Axis Y from: the lesson's groups");
     click(&mut bench, "mineral");
     bench.get_by_label("Axis Y to").focus();
     bench.run_steps(2);

@@ -108,6 +108,7 @@ fn described(kernel: &Kernel) -> String {
         HeadMode::Uniform => "uniform".to_owned(),
         HeadMode::Frozen(weights) => format!("frozen, {}", sums(weights.as_ref().expect("weights").flat())),
         HeadMode::Mean => "mean".to_owned(),
+        HeadMode::Second(_) => "second".to_owned(),
         HeadMode::Gain(gain) => format!("gain {gain}"),
     };
     say("heads", model.interventions.heads.iter().map(head).collect::<Vec<_>>().join("; "));

@@ -608,7 +608,7 @@ fn check_ways(turn: usize, name: &str, kernel: &Kernel, counts: &mut Counts) {
         tokens.iter().rev().map(|token| token.text.clone()).collect::<Vec<_>>().join(" ")
     };
     let hidden = Mask::custom(MaskTable::from_fn(7, 7, |query, key| query != 2 && (query, key) != (0, 1)));
-    let ways: [&[Command]; 9] = [
+    let ways: [&[Command]; 10] = [
         &[],
         &[change(InterventionCommand::SetTemperature(Some(0.4)))],
         &[change(InterventionCommand::SetScale(Some(false))), change(InterventionCommand::SetTemperature(Some(3.0)))],
@@ -624,6 +624,7 @@ fn check_ways(turn: usize, name: &str, kernel: &Kernel, counts: &mut Counts) {
             Command::Sentence(SentenceCommand::SetSecond(Some(words(kernel)))),
             change(InterventionCommand::SetPatch(Some(patch))),
         ],
+        &[Command::Sentence(SentenceCommand::SetSecond(Some(words(kernel)))), mode(heads - 1, HeadMode::Second(None))],
     ];
     const TURNS: usize = 3;
     let its = ways.into_iter().enumerate().filter(|(way, _)| *way == 0 || (way + turn).is_multiple_of(TURNS));

@@ -120,6 +120,34 @@ fn a_letter_with_alt_is_typed_into_no_field_and_its_action_happens() {
 }
 
 #[test]
+fn the_file_dialog_takes_a_path_from_its_first_sign_on() {
+    let slash = || {
+        let press = Event::Key {
+            key: Key::Slash,
+            physical_key: None,
+            pressed: true,
+            repeat: false,
+            modifiers: Modifiers::NONE,
+        };
+        vec![Event::Text("/".to_owned()), press]
+    };
+    let text = |text: &str| Event::Text(text.to_owned());
+    // Slowly, and faster than frames are drawn.
+    for (name, frames) in [
+        ("fields-path", vec![slash(), vec![text("t")], vec![text("m"), text("p")]]),
+        ("fields-fast-path", vec![[slash(), vec![text("t"), text("m")]].concat(), vec![text("p")]]),
+    ] {
+        let mut bench = Bench::open(name);
+        bench.ask(WindowAction::Browse);
+        bench.rest();
+        assert!(bench.state().is_dialog_open());
+        frames.into_iter().for_each(|events| bench.frame(events));
+        bench.rest();
+        assert_eq!(written(&bench).1, "/tmp", "{name}");
+    }
+}
+
+#[test]
 fn the_second_sentence_is_called_from_within_the_sentence() {
     let mut bench = Bench::open("fields-compare");
     bench.press(WindowAction::WriteSentence.row().keys[0]);

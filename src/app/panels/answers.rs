@@ -44,6 +44,8 @@ pub struct AnswersPanel {
     class: Option<usize>,
     /// The state of the parts that are items of the sheet.
     sheet: SheetUiState,
+    /// Whether the measures of words are about the answer at the chosen word, and not about a hidden word.
+    asks_at_chosen: bool,
 }
 
 #[derive(Default)]
@@ -88,7 +90,10 @@ impl Panel for AnswersPanel {
                     self.class = Some(class);
                 }
             }
-            AnswersView::Words => words_ui(ui, &model, cx, &mut self.sheet, self.class)?,
+            AnswersView::Words => {
+                let at = asked_row_ui(ui, &model, query, &mut self.asks_at_chosen);
+                words_ui(ui, &model, cx, &mut self.sheet, (at, self.class))?;
+            }
         }
         Some(())
     }
@@ -102,16 +107,33 @@ impl Panel for AnswersPanel {
     }
 }
 
-/// Shows which words mattered for an answer at the chosen word. The answer is the one that *Why* explains, or else the
-/// likeliest.
+/// Returns the row whose answer the measures of words are about: that of a hidden word, unless the learner asks for the
+/// chosen word. Shows a switch between the two if they differ.
+fn asked_row_ui(ui: &mut Ui, model: &AnswersModel, query: Option<usize>, asks_at_chosen: &mut bool) -> usize {
+    let chosen = model.row_number(query);
+    let Some(hidden) = model.hidden.filter(|hidden| *hidden != chosen) else { return chosen };
+    let label = |row: usize| model.rows.get(row).map_or("", |row| row.label.as_str());
+    ui.horizontal(|ui| {
+        ui.weak("answer at");
+        let [hidden, chosen] = [hidden, chosen].map(label);
+        switch_ui(
+            ui,
+            asks_at_chosen,
+            &[(false, hidden, "Which word mattered for the hidden word"), (true, chosen, "… for the chosen word")],
+        );
+    });
+    if *asks_at_chosen { chosen } else { hidden }
+}
+
+/// Shows which words mattered for an answer at a row. The answer is the one that the learner has chosen for evidence,
+/// or that *Why* explains, or else the likeliest.
 fn words_ui(
     ui: &mut Ui,
     model: &AnswersModel,
     cx: &mut PanelContext,
     state: &mut SheetUiState,
-    answer: Option<usize>,
+    (row, answer): (usize, Option<usize>),
 ) -> Option<()> {
-    let row = model.row_number(cx.view.selection.query);
     let answer = ShownAnswer { at: model.is_by_token.then_some(row), answer };
     let chosen = Chosen { answer, word_measure: cx.view.selection.measure, ..Chosen::default() };
     let sheet = Sheet { title: WHICH, items: word_items(cx.models, &chosen)? };

@@ -55,18 +55,15 @@ fn intervene_ui(
     PanelView { selection, trail, asked, .. }: &mut PanelView,
 ) -> Vec<Command> {
     let mut commands = Vec::new();
-    choose_query_ui(
-        ui,
-        model.tokens.iter().enumerate(),
-        "See what each head adds to this word, and what your changes do to it",
-        selection,
-    );
     commands.extend(summary_ui(ui, model, selection));
     let lengths = model.heads.iter().flat_map(HeadRow::move_lengths);
     state.longest = lengths.filter(|length| length.is_finite()).fold(state.longest, f32::max);
     let has_all = state.has_all || needs_all(&model.heads);
     let shown = HeadsUi { model, query: selection.query, longest: state.longest, has_all };
+    // The words scroll too, so that a low panel has room for a map.
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
+        let hint = "See what each head adds to this word, and what your changes do to it";
+        choose_query_ui(ui, model.tokens.iter().enumerate(), hint, selection);
         let many = model.heads.len() > TOGETHER_MAX;
         if many {
             choose_head_ui(ui, model, selection);
@@ -93,7 +90,7 @@ fn intervene_ui(
         ui.add_space(size::GAP);
         commands.extend(patch_ui(ui, model, &mut state.patch, selection));
         ui.add_space(size::GAP);
-        commands.extend(maps_ui(ui, model, asked));
+        commands.extend(maps_ui(ui, model, asked, selection));
         ui.add_space(size::GAP);
         commands.extend(mask_ui(ui, model, &mut state.mask));
     });
@@ -119,7 +116,7 @@ fn all_settings_ui(ui: &mut Ui, has_all: bool, chosen: &mut bool) {
 fn summary_ui(ui: &mut Ui, model: &WhatIfModel, selection: &Selection) -> Option<Command> {
     const LINES: f32 = 3.0;
     const LINE: f32 = 17.0;
-    const BUTTON: f32 = 68.0;
+    const BUTTON: f32 = 88.0;
     /// The most lines that the changes take; the effects take the rest.
     const ROWS: usize = 2;
     let palette = Palette::of(ui.visuals().dark_mode);
@@ -266,7 +263,9 @@ impl HeadsUi<'_> {
             self.title_ui(ui, head, selection);
             let modes = HeadMode::NAMED;
             let shown = if self.has_all { modes.len() } else { HeadMode::<f32>::BASIC };
-            for mode in modes.into_iter().take(shown) {
+            let second = HeadMode::Second(None);
+            let offers_second = self.model.patch.has_second() || head.mode.words() == second.words();
+            for mode in modes.into_iter().take(shown).chain(offers_second.then_some(second)) {
                 let words = mode.words();
                 let is_chosen = head.mode.words() == words && !head.solo;
                 let response = ui.selectable_label(is_chosen, words.name);
@@ -383,7 +382,7 @@ fn chips_ui(ui: &mut Ui, title: &str, chips: Vec<Chip>) -> Option<usize> {
 /// Returns whether a head has a mode that is not among the basic ones, which are always shown.
 fn needs_all(heads: &[HeadRow]) -> bool {
     let basic = &HeadMode::NAMED[..HeadMode::<f32>::BASIC];
-    heads.iter().any(|head| !basic.contains(&head.mode))
+    heads.iter().any(|head| !basic.contains(&head.mode) && !matches!(head.mode, HeadMode::Second(_)))
 }
 
 /// Draws the slider of the gain of a head's output.
@@ -399,7 +398,7 @@ fn gain_ui(ui: &mut Ui, head: &HeadRow) -> Option<Command> {
         slider.widget_info(|| egui::WidgetInfo::slider(own.is_some(), f64::from(before), &name));
         let tip = "Gain of this head's output: 0 switches the head off, 1 leaves its output as it is; double-click \
             for 1";
-        let slider = hint(slider, tip).on_disabled_hover_text("A uniform or frozen head has no gain");
+        let slider = hint(slider, tip).on_disabled_hover_text("A head with uniform or copied weights has no gain");
         if slider.double_clicked() {
             gain = 1.0;
         }
@@ -409,11 +408,14 @@ fn gain_ui(ui: &mut Ui, head: &HeadRow) -> Option<Command> {
     (gain != before).then_some(Command::Interventions(InterventionCommand::SetHead { head: head.head, mode }))
 }
 
-/// Draws the length of what the head adds, as a bar and as a number.
+/// Draws the length of what the head adds, as a bar and as a number, after a label.
 fn length_ui(ui: &mut Ui, head: &HeadRow, query: usize, longest: f32, palette: &Palette, trail: &mut Trail) {
     const NUMBER: f32 = 64.0;
     let length = head.move_length(query);
+    const HINT: &str = "Length of the vector that this head adds to the chosen word, in units of the model's vectors; \
+        the longest one so far fills the bar";
     ui.horizontal(|ui| {
+        ui.label(RichText::new("length added").weak().size(size::SMALL)).on_hover_text(HINT);
         let width = (ui.available_width() - NUMBER).max(size::CHART_MIN);
         let (rect, response) = ui.allocate_exact_size(Vec2::new(width, size::BAR), Sense::hover());
         ui.painter().rect_filled(rect, size::BAR / 2.0, palette.raised);
@@ -421,7 +423,7 @@ fn length_ui(ui: &mut Ui, head: &HeadRow, query: usize, longest: f32, palette: &
             let filled = rect.with_max_x(rect.left() + rect.width() * (length / longest).clamp(0.0, 1.0));
             ui.painter().rect_filled(filled, size::BAR / 2.0, palette.head(head.own));
         }
-        response.on_hover_text("Length of the head's contribution to this token in the true space");
+        response.on_hover_text(HINT);
         number_ui(ui, format!("{length:.3}"), Quantity::HeadLength.of_head(head.head, [query]), trail);
     });
 }

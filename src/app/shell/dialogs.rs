@@ -10,7 +10,11 @@ use attune_engine::recording::is_recording;
 use attune_view::export::Format;
 use attune_view::export::work_file::{self, NAME_CHARS_MAX, SENSES_EXTENSION, is_shared};
 use attune_view::view_model::pictures::{PIXELS_MAX, SIDES, highest};
-use egui::{Align2, Context, DragValue, Key, Label, RichText, ScrollArea, TextEdit, Ui, Vec2};
+use egui::layers::ShapeIdx;
+use egui::{
+    Align2, Color32, Context, DragValue, Event, Id, Key, Label, LayerId, Modifiers, Order, RichText, ScrollArea, Shape,
+    TextEdit, Ui, Vec2,
+};
 use egui_file_dialog::{DialogState, FileDialog, FileDialogLabels, Filter, OpeningMode};
 
 use crate::app::actions::table::{self, PictureChoice, SENTENCE_MOUSE, STAGE_MOUSE, WorkChoice};
@@ -247,11 +251,42 @@ fn sheet_ui(ui: &mut Ui, (title, lines): &(&str, Vec<KeyLine>)) {
 #[derive(Default)]
 pub struct FilesUiState {
     dialog: Option<(FileDialog, FilePurpose)>,
+    /// Texts that were typed in the frame in which a `/` opened the field of the path, from the `/` on.
+    typed: Vec<String>,
 }
 
 impl FilesUiState {
     pub fn is_open(&self) -> bool {
         self.dialog.is_some()
+    }
+
+    /// Keeps the `/` that opens the field of the path, and puts it into the field in the next frame, in place of the
+    /// folder that is there. The dialog reads `/` only as a key, so the path would lack its first sign.
+    pub fn keep_typed(&mut self, ctx: &Context) {
+        let typed = std::mem::take(&mut self.typed);
+        if !self.is_open() {
+            return;
+        }
+        if !typed.is_empty() {
+            let select_all = Event::Key {
+                key: Key::A,
+                physical_key: None,
+                pressed: true,
+                repeat: false,
+                modifiers: Modifiers::COMMAND,
+            };
+            let texts = typed.into_iter().map(Event::Text);
+            ctx.input_mut(|input| drop(input.events.splice(0..0, std::iter::once(select_all).chain(texts))));
+        } else if ctx.memory(|memory| memory.focused().is_none()) && ctx.input(|input| input.key_pressed(Key::Slash)) {
+            self.typed = ctx.input(|input| {
+                let texts = input.events.iter().filter_map(|event| match event {
+                    Event::Text(text) => Some(text.clone()),
+                    _ => None,
+                });
+                texts.skip_while(|text| text != "/").collect()
+            });
+            ctx.request_repaint();
+        }
     }
 
     /// Opens a dialog for a file. `near` is the folder in which to begin when a file is opened, and the proposed file
@@ -355,6 +390,7 @@ pub fn files_ui(ctx: &Context, state: &mut FilesUiState) -> Option<Action> {
         style.visuals.selection.stroke.color = palette.on_accent;
     });
     dialog.update(ctx);
+    recolor_path(ctx, dialog.get_window_id(), palette.raised);
     // Esc closes the dialog even from its text fields, where it would otherwise only release the keyboard.
     let is_left = ctx.input(|input| input.key_pressed(Key::Escape));
     ctx.style_mut_of(theme, |style| style.visuals.selection = before);
@@ -365,7 +401,26 @@ pub fn files_ui(ctx: &Context, state: &mut FilesUiState) -> Option<Action> {
     action
 }
 
-fn shade(ctx: &Context) -> egui::Color32 {
+/// Fills the field of the path with a colour of the theme. The dialog fills it with black in every theme, on which dark
+/// text cannot be read.
+fn recolor_path(ctx: &Context, window: Id, fill: Color32) {
+    const BLACK: Color32 = Color32::from_black_alpha(250);
+    ctx.graphics_mut(|graphics| {
+        let shapes = graphics.entry(LayerId::new(Order::Middle, window));
+        let is_black = |shape: &Shape| matches!(shape, Shape::Rect(rect) if rect.fill == BLACK);
+        let black = shapes.all_entries().enumerate().filter(|(_, clipped)| is_black(&clipped.shape));
+        let black: Vec<ShapeIdx> = black.map(|(at, _)| ShapeIdx(at)).collect();
+        for at in black {
+            shapes.mutate_shape(at, |clipped| {
+                if let Shape::Rect(rect) = &mut clipped.shape {
+                    rect.fill = fill;
+                }
+            });
+        }
+    });
+}
+
+fn shade(ctx: &Context) -> Color32 {
     const SHARE: f32 = 0.5;
     Palette::of(ctx.theme() == egui::Theme::Dark).shadow.gamma_multiply(SHARE)
 }
@@ -382,7 +437,7 @@ fn quiet(folder: &Path, title: &str) -> FileDialog {
         .show_pinned_folders(false)
         .show_menu_button(false)
         .show_new_folder_button(false)
-        // The fields of search and path would be dark in every theme.
+        // The field of the search would be dark in every theme.
         .show_search(false)
         .show_path_edit_button(false)
         .labels(labels());

@@ -81,6 +81,8 @@ impl Screen<'_> {
         if self.view.hover.begin_frame() {
             ctx.request_repaint();
         }
+        // Before letters are dropped that are typed outside every field.
+        self.state.files.keep_typed(ctx);
         follow_typing(ctx);
         self.opened().announce(ctx);
     }

@@ -16,6 +16,7 @@ use attune_engine::numerics::model::generate::NextWordChoice;
 use attune_engine::numerics::params::{Parameters, TensorId};
 use serde::{Deserialize, Serialize};
 
+use crate::kernel::evidence::AskedAnswer;
 use crate::kernel::evidence::words::ShownAnswer;
 use crate::kernel::notebook::NotebookCommand;
 use crate::kernel::sentence_pass::sentence::TextOrIds;
@@ -50,11 +51,14 @@ pub enum Command {
     /// yet; see [`super::tour`]. The tour is written once, and the learner may change its cells.
     #[serde(skip)]
     Tour,
+    /// Chooses the answer that maps and measures of words are about, and the foil with which they compare it.
+    Answers(AskedAnswer),
     /// Computes the map of the sentence on the stage: how the answer changes when each vector and each head of the
-    /// second sentence is put into this one, or, without a second sentence, when each head is switched off. The map
-    /// ends when the sentences or the weights change.
+    /// second sentence is put into this one, or, without a second sentence, when each head is switched off. A map that
+    /// was stopped goes on. The map ends when the sentences, the weights or the chosen answers change.
     #[serde(skip)]
     Map,
+    /// Stops the map while it is being computed; removes it otherwise.
     #[serde(skip)]
     EndMap,
     /// Adds the paths into a head, counted over all blocks, to the map of two sentences: how each earlier head changes
@@ -122,6 +126,7 @@ impl Command {
             Self::Weights(_)
             | Self::Interventions(_)
             | Self::Retrain(_)
+            | Self::Answers(_)
             | Self::Map
             | Self::Paths(_)
             | Self::Words(_)

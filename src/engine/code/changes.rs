@@ -30,7 +30,7 @@ const NAMES: [(&str, &str); 10] = [
     ("without", "a list of heads with query and key, as in [[3, 0, 2]]"),
     (
         "patch",
-        "#{ layer: 0, position: 2, from: 2, second: \"the sentence\" }, or #{ head: 3, second: \"the sentence\" }",
+        "#{ layer: 0, position: 2, from: 2, second: \"the sentence\" }, or #{ heads: [3], second: \"the sentence\" }",
     ),
 ];
 /// Masks that a mask given as a matrix can change, by the name that code writes as `base`.
@@ -63,7 +63,7 @@ pub fn read(map: &Map) -> Result<OnlyChanges, Fault> {
             "scale" => changes.others.scale = Some(value.as_bool().map_err(|_| wrong())?),
             "mask" => changes.others.mask = Some(mask(value, map.get(BASE)).ok_or_else(wrong)?),
             "without" => changes.others.edges = edges(value).ok_or_else(wrong)?,
-            "patch" => patch(&mut changes, value).ok_or_else(wrong)?,
+            "patch" => patch(&mut changes, value)?.ok_or_else(wrong)?,
             BASE if map.contains_key("mask") => {}
             other => {
                 let names = || NAMES.iter().map(|(name, _)| *name);
@@ -152,17 +152,26 @@ fn edges(value: &Dynamic) -> Option<Vec<Edge>> {
     Some(edges)
 }
 
-fn patch(changes: &mut OnlyChanges, value: &Dynamic) -> Option<()> {
-    let map: Map = value.clone().try_cast()?;
-    changes.second = Some(map.get("second")?.clone().into_string().ok()?);
+/// Reads what is taken from a second sentence: a vector, heads, or both; `None` if the value does not have this form.
+fn patch(changes: &mut OnlyChanges, value: &Dynamic) -> Result<Option<()>, Fault> {
+    let Some(map) = value.clone().try_cast::<Map>() else { return Ok(None) };
+    changes.second = map.get("second").and_then(|second| second.clone().into_string().ok());
+    let mut names = 1;
     if let Some(head) = map.get("head") {
-        changes.exchanged = Some(index(head)?);
-        return (map.len() == 2).then_some(());
+        modes(changes, &vec![head.clone()], &HeadMode::Second(None))?;
+        names += 1;
+    }
+    if let Some(heads) = map.get("heads") {
+        let Some(heads) = list(heads) else { return Ok(None) };
+        modes(changes, &heads, &HeadMode::Second(None))?;
+        names += 1;
     }
     let place = |name: &str| index(map.get(name)?);
-    let (block, position) = (place("layer")?, place("position")?);
-    changes.others.patch = Some(Patch { block, position, from: place("from")?, vector: None });
-    (map.len() == 4).then_some(())
+    if let (Some(block), Some(position), Some(from)) = (place("layer"), place("position"), place("from")) {
+        changes.others.patch = Some(Patch { block, position, from, vector: None });
+        names += 3;
+    }
+    Ok((changes.second.is_some() && names > 1 && map.len() == names).then_some(()))
 }
 
 /// Reads heads from a list of whole numbers.

@@ -25,11 +25,8 @@ pub struct OnlyChanges {
     pub heads: Vec<(usize, HeadMode<f32>)>,
     /// All other changes. A patch has no vector here, because it is taken from the pass of `second`.
     pub others: Interventions<f32>,
-    /// The sentence from whose pass a patch or a head's mixes are taken.
+    /// The sentence from whose pass a patch and heads are taken.
     pub second: Option<String>,
-    /// A head whose mixes are replaced, at all tokens, by those of the second sentence. Only the logits of such a pass
-    /// can be read.
-    pub exchanged: Option<usize>,
 }
 
 /// A model that code can run. Its results depend only on the arguments.

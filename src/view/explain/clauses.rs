@@ -54,7 +54,10 @@ pub enum Fact {
     LacksEdges,
     Uniform,
     Mean,
+    /// The weights are copied from another pass.
     Frozen,
+    /// Weights and values are copied from the pass of the second sentence.
+    Second,
     /// The weights are a softmax, and the query sees no key.
     SeesNothing,
     /// The model gives an answer at the word, and the lesson allows showing it.

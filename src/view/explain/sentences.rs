@@ -105,6 +105,8 @@ sentences! {
     frozen_without(head) =
         "{head} is frozen: its weights stay as they were, whatever the scores are. The weights of the removed edges are \
          shared out among the others, in proportion.";
+    second(head) =
+        "{head} adds what it added in the second sentence: its weights and its values are those that it had there.";
     mean(head) =
         "{head} adds the same vector to every word, the mean of its outputs over the sentence. Each row of its \
          weights is therefore the mean of all rows.";

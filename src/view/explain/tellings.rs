@@ -43,8 +43,7 @@ impl EntryReader<'_> {
         let number = owner.number();
         let happens = |happens: Vec<Clause>| Telling { happens, ..Telling::default() };
         Some(match quantity {
-            Quantity::Query => self.on_projection(number, true)?,
-            Quantity::Key | Quantity::Value => self.on_projection(number, false)?,
+            Quantity::Query | Quantity::Key | Quantity::Value => self.on_projection(number, quantity)?,
             Quantity::Product => self.on_product(number)?,
             Quantity::Scale => {
                 let divided = on_divisors(&self.divisors(number)?);
@@ -78,7 +77,7 @@ impl EntryReader<'_> {
         })
     }
 
-    fn on_projection(&self, head: usize, is_query: bool) -> Option<Telling> {
+    fn on_projection(&self, head: usize, quantity: Quantity) -> Option<Telling> {
         let parts = self.head(head)?;
         let (key_width, value_width) = (parts.activations.query.cols(), parts.activations.value.cols());
         let attention = &parts.config.attention;
@@ -93,8 +92,13 @@ impl EntryReader<'_> {
             attention.query_key_norm.map(|_| queries_normed()),
             attention.rotary.map(|_| places_turn_them()),
         ];
-        let result = is_query.then(|| Clause::new(asks(QUERY, key_width))).into_iter().collect();
-        Some(Telling { happens: happens.into_iter().flatten().map(Clause::new).collect(), result, notes: Vec::new() })
+        let asked = (quantity == Quantity::Query).then(|| Clause::new(asks(QUERY, key_width)));
+        let copied = Clause::new(second(self.labels.title(head))).when(Second);
+        Some(Telling {
+            happens: happens.into_iter().flatten().map(Clause::new).collect(),
+            result: asked.into_iter().collect(),
+            notes: (quantity == Quantity::Value).then_some(copied).into_iter().collect(),
+        })
     }
 
     fn on_product(&self, head: usize) -> Option<Telling> {
@@ -212,7 +216,7 @@ impl EntryReader<'_> {
             Clause::new(sees_nothing(QUERY)).when(SeesNothing),
             removed.unless(Mean).unless(SeesNothing),
             hidden.when(Hidden).unless(Mean).unless(Frozen).unless(SeesNothing),
-            Clause::new(frozen_without(self.labels.title(head))).when(Frozen).when(LacksEdges),
+            Clause::new(frozen_without(self.labels.title(head))).when(Frozen).unless(Second).when(LacksEdges),
         ];
         notes.extend(self.on_mode(head, Effect::Weights)?.into_iter().map(|clause| clause.unless(SeesNothing)));
         Some(Telling { happens: vec![by_softmax(happens)], result: vec![result], notes })
@@ -231,11 +235,11 @@ impl EntryReader<'_> {
     fn on_mode(&self, head: usize, effect: Effect) -> Option<Vec<Clause>> {
         let (title, gain) = (self.labels.title(head), self.gain_of(head)?);
         let (is_off, is_whole) = (Test::Equal(gain.clone(), 0.0), Test::Equal(gain.clone(), 1.0));
-        let mut all = vec![Clause::new(mean(&title)).when(Mean)];
+        let mut all = vec![Clause::new(mean(&title)).when(Mean), Clause::new(second(&title)).when(Second)];
         match effect {
             Effect::Weights => all.extend([
                 Clause::new(uniform(&title)).when(Uniform),
-                Clause::new(frozen(&title)).when(Frozen).unless(LacksEdges),
+                Clause::new(frozen(&title)).when(Frozen).unless(Second).unless(LacksEdges),
                 Clause::new(unused(&title)).when(is_off),
             ]),
             Effect::Sum => all.extend([
@@ -387,9 +391,10 @@ impl EntryReader<'_> {
             LacksEdges => self.has_removed_edge(head, query),
             Uniform => matches!(mode, Some(HeadMode::Uniform)),
             Mean => matches!(mode, Some(HeadMode::Mean)),
-            Frozen => matches!(mode, Some(HeadMode::Frozen(_))),
+            Frozen => mode.is_some_and(HeadMode::has_given_weights),
+            Second => matches!(mode, Some(HeadMode::Second(_))),
             SeesNothing => {
-                let is_by_hand = matches!(mode, Some(HeadMode::Uniform | HeadMode::Frozen(_) | HeadMode::Mean));
+                let is_by_hand = mode.is_some_and(HeadMode::replaces_weights);
                 !is_by_hand && self.head(head).is_some_and(|parts| parts.arithmetic.sums.get(query) == Some(&0.0))
             }
             Answers => told_answer(self.model, query).is_some(),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use attune_core::kernel::evidence::words::Words;
 use attune_engine::numerics::evidence::words::WordMeasure;
 
+use super::intervene::answers_form;
 use crate::sheet::control::{Button, Menu};
 use crate::sheet::{Ask, Bars, Choice, Chosen, Control, Grid, Item, Scale, Table, TableCell, Text, Tone};
 use crate::view_model::answers::{AnswerRow, AnswersModel, AnswersWriting, AttributionModel, Share, TermWays};
@@ -53,6 +54,7 @@ pub fn word_items(models: &Models, chosen: &Chosen) -> Option<Vec<Item>> {
         Control::Button(button.named(format!("{name} which word mattered"))),
         Control::Words(Text::toned(measures.state.progress().unwrap_or_default(), Tone::Soft)),
     ])];
+    items.push(Item::Controls(vec![Control::Form(answers_form(&measures.choice))]));
     match &measures.state {
         AskedState::Found(words) => {
             items.push(Item::Controls(arcs(words, chosen)));

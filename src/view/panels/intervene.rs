@@ -2,8 +2,12 @@
 
 use std::sync::Arc;
 
+use attune_core::kernel::evidence::AskedAnswer;
+
+use crate::sheet::control::{Field, Filled, Form};
 use crate::sheet::{Chosen, Grid, Item, Scale, Table, TableCell};
 use crate::view_model::Models;
+use crate::view_model::asked::AnswerChoice;
 use crate::view_model::heads::HeadRow;
 use crate::view_model::what_if::{MapKind, WhatIfModel};
 
@@ -23,6 +27,30 @@ pub fn items(models: &Models, _: &Chosen) -> Option<Vec<Item>> {
         items.push(Item::maps(maps(&model).into_iter().map(|(_, grid)| grid).collect(), MAP_LEGEND));
     }
     Some(items)
+}
+
+/// Returns the fields for the answer and the foil of evidence.
+pub fn answers_form(choice: &AnswerChoice) -> Form {
+    const ANSWER: &str = "The answer that maps and measures of words are about; if the field is empty, the likeliest \
+        answer, of the second sentence if there is one";
+    const FOIL: &str = "The word with which the answer is compared, by the difference of their logits; if the field is \
+        empty, the likeliest other answer of the sentence";
+    let field = |name: &str, placeholder, hint, text: &Option<String>| Field {
+        name: name.to_owned(),
+        placeholder,
+        hint,
+        text: text.clone().unwrap_or_default(),
+        offers: choice.offers.clone(),
+        about_offers: "The likeliest answers",
+    };
+    let AskedAnswer { answer, against, .. } = &choice.chosen;
+    Form {
+        fields: vec![field("Answer", "answer", ANSWER, answer), field("Foil", "foil", FOIL, against)],
+        between: "vs.",
+        button: ["Set", "Set answer and foil", "Compares these two words in maps and measures of words (Enter)"]
+            .map(str::to_owned),
+        fills: Filled::Answers,
+    }
 }
 
 const MAP_LEGEND: &str = "Rows are layers. With a second sentence: how far the answer goes towards that of the second, when one \

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use attune_core::kernel::command::{Axis, AxisCommand, Command};
+use attune_core::kernel::evidence::AskedAnswer;
 
 use super::chosen::Choice;
 use super::words::Text;
@@ -186,19 +187,26 @@ pub struct Field {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Filled {
     Axis(Axis),
+    /// The answer and the foil of evidence. An empty field leaves the choice to the model.
+    Answers,
 }
 
 impl Filled {
-    /// Returns the request with these texts; `None` unless every field is filled.
+    /// Returns the request with these texts; `None` if a field that must be filled is empty.
     pub fn asks(self, texts: &[String]) -> Option<Ask> {
         let texts: Vec<String> = texts.iter().map(|text| text.trim().to_owned()).collect();
         match (self, texts.as_slice()) {
+            (Self::Answers, [answer, against]) => {
+                let named = |text: &String| (!text.is_empty()).then(|| text.clone());
+                let asked = AskedAnswer { answer: named(answer), against: named(against), at: None };
+                Some(Ask::Command(Command::Answers(asked)))
+            }
             (_, texts) if texts.iter().any(String::is_empty) => None,
             (Self::Axis(axis), [from, to]) => {
                 let (from, to) = (from.clone(), to.clone());
                 Some(Ask::Command(Command::Axes(AxisCommand::Set { axis, from, to })))
             }
-            (Self::Axis(_), _) => None,
+            (Self::Axis(_) | Self::Answers, _) => None,
         }
     }
 }

@@ -42,8 +42,8 @@ pub struct AnswersModel {
     pub rows: Vec<AnswerRow>,
     /// Whether there is a row for each token.
     pub is_by_token: bool,
-    /// The row that is shown while no word is chosen: that of a hidden word, or the last.
-    asked: usize,
+    /// The row of a hidden word, if there is one.
+    pub hidden: Option<usize>,
     pub writing: AnswersWriting,
     groups: ClassGroups,
 }
@@ -213,7 +213,7 @@ impl AnswersModel {
             never: never(model, row),
         });
         let rows = rows.collect();
-        let asked = hiding_piece(&model.made_of)
+        let hidden = hiding_piece(&model.made_of)
             .and_then(|piece| model.sentence.tokens.iter().position(|token| token.text == piece));
         let said = (0..answers.likeliest.len()).filter_map(|row| said(model, row)).collect();
         Some(Self {
@@ -221,7 +221,7 @@ impl AnswersModel {
             question: question(&model.made_of),
             rows,
             is_by_token,
-            asked: asked.filter(|_| is_by_token).unwrap_or(answers.likeliest.len().saturating_sub(1)),
+            hidden: hidden.filter(|_| is_by_token),
             writing: writing(model, objective),
             groups,
         })
@@ -231,7 +231,7 @@ impl AnswersModel {
     /// a single row for the sentence.
     pub fn row_number(&self, query: Option<usize>) -> usize {
         let last = self.rows.len().saturating_sub(1);
-        if self.is_by_token { query.unwrap_or(self.asked).min(last) } else { 0 }
+        if self.is_by_token { query.or(self.hidden).unwrap_or(last).min(last) } else { 0 }
     }
 
     pub fn row_of(&self, query: Option<usize>) -> Option<&AnswerRow> {
@@ -537,7 +537,8 @@ fn is_hidden(token: &Token) -> bool {
     HIDDEN.contains(&token.text.as_str()) || token.word.is_none()
 }
 
-fn hidden_at(tokens: &[Token]) -> Option<usize> {
+/// Returns the position of the first hidden word.
+pub(crate) fn hidden_at(tokens: &[Token]) -> Option<usize> {
     tokens.iter().position(is_hidden)
 }
 

@@ -146,9 +146,14 @@ fn written(changes: &Interventions<f32>, second: Option<&SentenceSnapshot>) -> V
     let edges: Vec<String> =
         edges.iter().map(|edge| format!("[{}, {}, {}]", edge.head, edge.query, edge.key)).collect();
     entries.extend((!edges.is_empty()).then(|| format!("without: [{}]", edges.join(", "))));
-    if let (Some(Patch { block, position, from, .. }), Some(second)) = (patch, second) {
-        let second = text(second);
-        entries.push(format!("patch: #{{ layer: {block}, position: {position}, from: {from}, second: {second} }}"));
+    let taken: Vec<usize> = (0..heads.len()).filter(|head| matches!(heads[*head], HeadMode::Second(_))).collect();
+    let vector = patch
+        .as_ref()
+        .map(|Patch { block, position, from, .. }| format!("layer: {block}, position: {position}, from: {from}, "));
+    let taken = (!taken.is_empty()).then(|| format!("heads: {taken:?}, "));
+    if let (true, Some(second)) = (vector.is_some() || taken.is_some(), second) {
+        let [vector, taken] = [vector, taken].map(Option::unwrap_or_default);
+        entries.push(format!("patch: #{{ {vector}{taken}second: {} }}", text(second)));
     }
     entries
 }

@@ -13,6 +13,7 @@ use attune_engine::numerics::model::{Architecture, Tower};
 
 use super::as_code;
 pub use super::as_code::MapKind;
+use super::asked::AnswerChoice;
 use super::heads::HeadRow;
 use super::labels::{HeadLabels, place_of};
 use super::stage::nearest_word;
@@ -38,6 +39,8 @@ pub struct WhatIfModel {
     /// The removed edges.
     pub edges: Vec<Edge>,
     pub patch: PatchState,
+    /// The answer and the foil of the map.
+    pub choice: AnswerChoice,
     /// The map of the sentence; `None` until it is requested.
     pub map: Option<Arc<SentenceMap>>,
     /// The changes, as sentences; empty if there are none.
@@ -201,6 +204,7 @@ impl WhatIfModel {
             layers_see_differently: layers_see_differently(&model.architecture),
             edges: changed.edges.clone(),
             patch: PatchState::of(model),
+            choice: AnswerChoice::of(model),
             map: model.map.clone(),
             said: Vec::new(),
             code: None,
@@ -234,20 +238,34 @@ impl WhatIfModel {
         self.map_codes.iter().find(|(of, _)| *of == kind).map(|(_, code)| &**code)
     }
 
-    /// Returns the command for a click on a cell of a map: it patches the vector of the second sentence, or switches
-    /// the head off. If there is a second sentence, a click on a head computes the paths into it instead. `None` for a
-    /// map of paths.
+    /// Returns the command for a click on a cell of a map: it patches the vector of the second sentence, exchanges the
+    /// head for that of the second sentence or, without a second sentence, switches the head off. For a head that is
+    /// changed so already, the command makes it live again. `None` for a map of paths.
     pub fn map_command(&self, kind: MapKind, layer: usize, place: usize) -> Option<Command> {
-        let map = self.map.as_ref()?;
+        let of_two = self.map.as_ref()?.second.is_some();
         match kind {
             MapKind::Words => Some(self.patch.command(layer, place, place)),
-            MapKind::Heads if map.second.is_some() => self.architecture.heads_of(layer).nth(place).map(Command::Paths),
             MapKind::Paths => None,
             MapKind::Heads => {
-                let head = self.architecture.heads_of(layer).nth(place)?;
-                Some(Command::Interventions(InterventionCommand::SetHead { head, mode: HeadMode::Off }))
+                let head = self.map_head(layer, place)?;
+                let mode = if of_two { HeadMode::Second(None) } else { HeadMode::Off };
+                let is_on = self.heads.get(head)?.mode.words() == mode.words();
+                let mode = if is_on { HeadMode::Live } else { mode };
+                Some(Command::Interventions(InterventionCommand::SetHead { head, mode }))
             }
         }
+    }
+
+    /// Returns the head of a cell of a map of heads, counted over all layers.
+    pub fn map_head(&self, layer: usize, place: usize) -> Option<usize> {
+        self.architecture.heads_of(layer).nth(place)
+    }
+
+    /// Returns whether the map can get the paths into a head: it is one of two sentences, and there are heads before
+    /// this one.
+    pub fn has_paths_into(&self, head: usize) -> bool {
+        let of_two = self.map.as_ref().is_some_and(|map| map.second.is_some());
+        of_two && self.heads.get(head).is_some_and(|row| row.block > 0)
     }
 
     /// Returns the name of a head within a sentence, such as `layer 2, head 1`.

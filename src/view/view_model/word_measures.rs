@@ -7,7 +7,7 @@ use attune_core::kernel::snapshot::sentence::token_labels;
 use attune_engine::numerics::evidence::words::WordMeasure;
 use attune_engine::numerics::model::Pooling;
 
-use super::asked::AskedState;
+use super::asked::{AnswerChoice, AskedState};
 use super::sentence_arcs::MeasuredWords;
 use super::{quoted, sentence};
 
@@ -16,6 +16,7 @@ use super::{quoted, sentence};
 pub struct WordMeasures {
     /// The words of the sentence.
     pub labels: Vec<String>,
+    pub choice: AnswerChoice,
     pub state: AskedState<Words>,
 }
 
@@ -28,7 +29,7 @@ impl WordMeasures {
             _ if model.architecture.pooling == Pooling::Mean => AskedState::Refused(sentence(MEAN_ANSWER)),
             state => state,
         };
-        Some(Self { labels: token_labels(&model.sentence.tokens), state })
+        Some(Self { labels: token_labels(&model.sentence.tokens), choice: AnswerChoice::of(model), state })
     }
 
     /// Returns the command of the button, which starts the measurement or, while it is running, stops it.

@@ -10,13 +10,14 @@ use attune_core::kernel::command::{
     Axis, AxisCommand, Brush, InterventionCommand, Reference, SenseCommand, SenseList, SenseSentence, SentenceCommand,
     TensorEntries, TextsCommand, TrainingCommand, WeightCommand,
 };
+use attune_core::kernel::evidence::AskedAnswer;
 use attune_core::kernel::evidence::words::ShownAnswer;
 use attune_core::kernel::notebook::document::OwnKind;
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use attune_core::kernel::sentence_pass::sentence::TextOrIds;
 use attune_core::lesson::{Lesson, Recipe};
 use attune_engine::numerics::Matrix;
-use attune_engine::numerics::attention::{Edge, HeadMode, Mask, MaskTable};
+use attune_engine::numerics::attention::{Edge, HeadMode, Mask, MaskTable, SecondHead};
 use attune_engine::numerics::model::activations::Patch;
 use attune_engine::numerics::model::generate::NextWordChoice;
 use attune_engine::numerics::params::{TensorId, TensorName};
@@ -154,6 +155,7 @@ kinds![
     Command::Notebook(Notebook::Cell(_, Cell::Reset)),
     Command::Retrain(_),
     Command::Tour,
+    Command::Answers(_),
     Command::Map,
     Command::EndMap,
     Command::Paths(_),
@@ -209,6 +211,8 @@ pub fn commands(lesson: &Lesson) -> impl Strategy<Value = Command> + use<> {
         19 => notebooks(lesson).prop_map(Command::Notebook),
         2 => recipes(lesson).prop_map(|recipe| Command::Retrain(Box::new(recipe))),
         1 => Just(Command::Tour),
+        1 => (option::of(hostile_names()), option::of(hostile_names()))
+            .prop_map(|(answer, against)| Command::Answers(AskedAnswer { answer, against, at: None })),
         1 => Just(Command::Map),
         1 => Just(Command::EndMap),
         1 => (0..64_usize).prop_map(Command::Paths),
@@ -228,6 +232,10 @@ pub fn commands(lesson: &Lesson) -> impl Strategy<Value = Command> + use<> {
         7 => Just(Command::Undo),
         5 => Just(Command::Redo),
     ]
+}
+
+fn hostile_names() -> impl Strategy<Value = String> {
+    prop_oneof![select(HOSTILE), select(&["seal", "the", "ice"][..])].prop_map(str::to_owned)
 }
 
 fn tensors() -> impl Strategy<Value = TensorId> + Clone {
@@ -275,7 +283,14 @@ fn interventions() -> impl Strategy<Value = InterventionCommand> {
     });
     let mode = prop_oneof![
         4 => select(vec![HeadMode::Live, HeadMode::Off, HeadMode::Uniform, HeadMode::Mean]),
-        1 => option::of(frozen).prop_map(HeadMode::Frozen),
+        1 => option::of(frozen.clone()).prop_map(HeadMode::Frozen),
+        1 => option::of((frozen.clone(), frozen)).prop_map(|head| {
+            let head = head.map(|(weights, values)| SecondHead {
+                weights: Matrix::clone(&weights),
+                values: Matrix::clone(&values),
+            });
+            HeadMode::Second(head.map(Arc::new))
+        }),
         2 => values().prop_map(HeadMode::Gain),
     ];
     let table = (0..8_usize, 0..8_usize, 0..20_usize).prop_map(|(queries, keys, hidden)| {

@@ -204,6 +204,10 @@ fn values() -> impl Strategy<Value = Value> {
         1 => hostile(&[1, 40, 3000]).prop_map(|text| json!(text)),
         1 => select(HOSTILE).prop_map(|word| json!(["the", "seal", word])),
         1 => (0..9_usize).prop_map(|rows| json!({ "Frozen": { "rows": rows, "weights": [0.5, 0.5] } })),
+        1 => (0..9_usize).prop_map(|rows| {
+            let matrix = json!({ "rows": rows, "weights": [0.5, 0.5] });
+            json!({ "Second": { "weights": matrix, "values": matrix } })
+        }),
         1 => numbers().prop_map(|gain| json!({ "Gain": gain })),
         1 => (places(5), 0..16_usize).prop_map(|(heads, width)| json!({ "heads": heads, "width": width })),
         1 => select(HOSTILE).prop_map(|text| json!({ "Text": text })),

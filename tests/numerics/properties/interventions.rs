@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use attune_engine::numerics::attention::{Edge, HeadMode, Mask, MaskTable};
+use attune_engine::numerics::attention::{Edge, HeadMode, Mask, MaskTable, SecondHead};
 use attune_engine::numerics::block::Attends;
 use attune_engine::numerics::model::activations::{HeadActivations, Interventions, Patch};
 use attune_engine::numerics::model::{Activations, Architecture};
@@ -77,6 +77,18 @@ proptest! {
         let modes = live.heads().map(|head| HeadMode::Frozen(Some(Arc::new(head.weights.clone())))).collect();
         let frozen = shown(&net, &with_modes(modes));
         assert_close("the output", frozen.output.flat(), live.output.flat(), Tolerance::DOUBLE);
+    }
+
+    #[test]
+    fn a_head_of_a_second_sentence_mixes_as_it_does_there(mask in masks(TOKENS, TOKENS), seed: u64, other: u64) {
+        let second = shown(&net(mask.clone(), other), &Interventions::default());
+        let net = net(mask, seed);
+        let mut modes = vec![HeadMode::Live; 4];
+        modes[1] = HeadMode::Second(second.heads().nth(1).map(|head| Arc::new(SecondHead::of(head))));
+        let (found, live) = (shown(&net, &with_modes(modes)), shown(&net, &Interventions::default()));
+        let (head, there) = (&found.blocks[0].heads[1], &second.blocks[0].heads[1]);
+        prop_assert_eq!((&head.weights, &head.value, &head.mix), (&there.weights, &there.value, &there.mix));
+        prop_assert_eq!(&found.blocks[0].heads[0], &live.blocks[0].heads[0], "the other head is its own");
     }
 
     #[test]
@@ -284,6 +296,12 @@ fn every_change_is_read_as_it_is_written() {
     ] {
         assert!(json.contains(part), "{part}: {json}");
     }
+    let head = SecondHead { weights: Matrix::zeros(1, 2), values: Matrix::zeros(2, 1) };
+    let second = HeadMode::Second(Some(Arc::new(head)));
+    let written = serde_json::to_string(&second).expect("JSON");
+    let [weights, values] = [r#"{"rows":1,"weights":[0.0,0.0]}"#, r#"{"rows":2,"weights":[0.0,0.0]}"#];
+    assert_eq!(written, format!(r#"{{"Second":{{"weights":{weights},"values":{values}}}}}"#));
+    assert_eq!(serde_json::from_str::<HeadMode<f64>>(&written).expect("the same"), second);
     assert_eq!(serde_json::from_str::<Interventions<f64>>(&json).expect("the same"), changes);
     assert_eq!(serde_json::from_str::<Interventions<f64>>("{}").expect("none"), Interventions::default());
 }

@@ -81,6 +81,7 @@ fn changes() -> Vec<(&'static str, InterventionCommand)> {
         ("mask", InterventionCommand::SetMask(Some(Mask::custom(table)))),
         ("edge", edge(4, 2)),
         ("patch", InterventionCommand::SetPatch(Some(Patch { block: 2, position: 1, from: 1, vector: None }))),
+        ("second", head(9, HeadMode::Second(None))),
     ]
 }
 

@@ -5,6 +5,7 @@ use attune_core::kernel::evidence::AskedAnswer;
 use attune_core::kernel::evidence::map::MapRequest;
 use attune_core::kernel::evidence::words::ShownAnswer;
 use attune_core::kernel::{Command, Kernel};
+use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::evidence::maps::Receiver;
 use attune_engine::numerics::evidence::words::WordMeasure;
 use attune_engine::numerics::model::onward::Projected;
@@ -30,6 +31,121 @@ fn shown(first: &str, second: Option<&str>) -> Kernel {
 
 fn what_if(kernel: &Kernel) -> WhatIfModel {
     WhatIfModel::of(&kernel.snapshot()).expect("a model")
+}
+
+fn second_head(head: usize) -> InterventionCommand {
+    InterventionCommand::SetHead { head, mode: HeadMode::Second(None) }
+}
+
+/// Returns the logit difference of the map's two classes, as the pass on the stage has it.
+fn difference(kernel: &Kernel, classes: [usize; 2], place: usize) -> f64 {
+    let logits = model(kernel).sentence.answers.logits.clone();
+    let [answer, foil] = classes.map(|class| f64::from(logits.get(place, class)));
+    answer - foil
+}
+
+#[test]
+fn an_exchanged_head_has_the_effect_that_its_cell_says() {
+    let mut kernel = shown(DOG, Some(FOX));
+    kernel.apply(Command::Map);
+    kernel.settle();
+    let map = model(&kernel).map.expect("a map");
+    let (low, high) = (map.sentence, map.second.expect("two sentences"));
+    for (layer, own) in [(4, 3), (5, 0), (0, 1)] {
+        let click = what_if(&kernel).map_command(MapKind::Heads, layer, own).expect("a head");
+        kernel.apply(click);
+        assert_eq!(kernel.notice(), None);
+        kernel.settle();
+        let share = map.heads[layer][own].expect("a share");
+        let found = difference(&kernel, map.classes, map.place);
+        assert_close("the difference", found, low + share * (high - low), Tolerance::SINGLE_PASS);
+        let told = what_if(&kernel);
+        assert!(
+            told.said.iter().any(|said| said.contains("adds what it added in the second sentence")),
+            "{:?}",
+            told.said
+        );
+        // A second click makes the head live again.
+        kernel.apply(told.map_command(MapKind::Heads, layer, own).expect("a head"));
+        assert!(model(&kernel).interventions.heads.iter().all(|mode| *mode == HeadMode::Live));
+    }
+    kernel.apply(Command::Interventions(second_head(19)));
+    kernel.apply(Command::Sentence(SentenceCommand::SetSecond(None)));
+    assert!(model(&kernel).interventions.heads.iter().all(|mode| *mode == HeadMode::Live), "its source is gone");
+    kernel.apply(Command::Interventions(second_head(19)));
+    assert!(kernel.notice().is_some_and(|why| why.contains("no second sentence")), "{:?}", kernel.notice());
+    kernel.apply(Command::Sentence(SentenceCommand::SetSecond(Some("the dog".to_owned()))));
+    kernel.apply(Command::Interventions(second_head(19)));
+    assert!(kernel.notice().is_some_and(|why| why.contains("exchanged token by token")), "{:?}", kernel.notice());
+}
+
+fn pair(answer: &str, against: &str) -> Command {
+    let named = |name: &str| (!name.is_empty()).then(|| name.to_owned());
+    Command::Answers(AskedAnswer { answer: named(answer), against: named(against), at: None })
+}
+
+#[test]
+fn the_chosen_answer_and_foil_are_those_of_maps_words_and_code_and_are_undone() {
+    let mut kernel = shown(DOG, Some(FOX));
+    kernel.apply(Command::Map);
+    kernel.settle();
+    let before = model(&kernel).map.expect("a map");
+    kernel.apply(pair("wolf", "cat"));
+    assert_eq!(kernel.notice(), None);
+    assert!(kernel.is_busy(), "the map begins again");
+    kernel.settle();
+    let map = model(&kernel).map.expect("a map");
+    assert_eq!((&*map.answer, &*map.against), ("wolf", "cat"));
+    let request = MapRequest {
+        sentence: DOG.to_owned(),
+        second: Some(FOX.to_owned()),
+        asked: model(&kernel).asked.clone(),
+        into: None,
+        direct: false,
+    };
+    let expected = kernel.evidence().expect("a model").maps(&request, &|_, _| true).expect("maps");
+    assert_eq!(map.words.as_ref(), expected.difference.words.as_ref());
+    let code = what_if(&kernel).map_code(MapKind::Words).expect("code").to_owned();
+    assert!(code.starts_with("// wolf against cat"), "{code}");
+    kernel.apply(Command::Words(ShownAnswer::default()));
+    answered(&mut kernel);
+    let words = model(&kernel).words.expect("it was asked").found.expect("an answer").expect("words");
+    assert_eq!((&*words.answer, &*words.against), ("wolf", "cat"));
+
+    kernel.apply(Command::Undo);
+    assert_eq!(model(&kernel).asked, AskedAnswer::default());
+    assert!(model(&kernel).map.is_none(), "that map was of other answers");
+    kernel.apply(Command::Map);
+    kernel.settle();
+    assert_eq!(model(&kernel).map.expect("a map"), before);
+}
+
+#[test]
+fn answers_that_the_model_lacks_are_refused_as_on_the_command_line() {
+    let mut kernel = shown(DOG, None);
+    for (answer, foil, why) in [
+        ("blorb glib", "", "answer: \"blorb glib\" is not one piece of this model"),
+        ("", "blorb glib", "foil: \"blorb glib\" is not one piece of this model"),
+        ("dog", "dog", "compared with itself"),
+    ] {
+        kernel.apply(pair(answer, foil));
+        assert!(kernel.notice().is_some_and(|notice| notice.contains(why)), "{why}: {:?}", kernel.notice());
+        assert_eq!(model(&kernel).asked, AskedAnswer::default());
+    }
+}
+
+#[test]
+fn the_foil_of_an_answer_is_the_other_candidate_for_the_hidden_word() {
+    // Both sentences are answered by the same word, and one sentence alone has no other.
+    for second in [None, Some(FOX)] {
+        let mut kernel = shown(FOX, second);
+        kernel.apply(Command::Map);
+        assert_eq!(second.is_some(), kernel.notice().is_some_and(|why| why.contains("answer alike")));
+        kernel.apply(Command::Words(ShownAnswer::default()));
+        answered(&mut kernel);
+        let words = model(&kernel).words.expect("it was asked").found.expect("an answer").expect("words");
+        assert_eq!((&*words.answer, &*words.against), ("fox", "dog"));
+    }
 }
 
 #[test]
@@ -73,7 +189,9 @@ fn a_cell_makes_its_change_and_the_map_stays() {
     let patch = snapshot.interventions.patch.as_ref().expect("a patch");
     assert_eq!((patch.block, patch.position, patch.from), (4, 2, 2));
     assert!(snapshot.map.is_some());
-    assert_eq!(what_if(&kernel).map_command(MapKind::Heads, 4, 2), Some(Command::Paths(18)));
+    let exchange = what_if(&kernel).map_command(MapKind::Heads, 4, 3).expect("a head");
+    assert_eq!(exchange, Command::Interventions(second_head(19)));
+    assert!(what_if(&kernel).has_paths_into(19) && !what_if(&kernel).has_paths_into(3));
 
     let mut alone = shown(DOG, None);
     alone.apply(Command::Map);
@@ -134,10 +252,17 @@ fn a_map_ends_with_its_sentences_and_on_request() {
     kernel.apply(Command::Sentence(SentenceCommand::Set(FOX.to_owned())));
     assert!(model(&kernel).map.is_none() && !kernel.is_busy());
     kernel.apply(Command::Map);
-    assert!(kernel.notice().is_some_and(|why| why.contains("same answer")), "{:?}", kernel.notice());
+    assert!(kernel.notice().is_some_and(|why| why.contains("answer alike")), "{:?}", kernel.notice());
     kernel.apply(Command::Sentence(SentenceCommand::SetSecond(None)));
     kernel.apply(Command::Map);
-    assert!(kernel.is_busy());
+    kernel.advance();
+    kernel.apply(Command::EndMap);
+    let stopped = model(&kernel).map.expect("its cells stay");
+    assert!(stopped.is_stopped && stopped.progress.done > 0 && !kernel.is_busy());
+    kernel.apply(Command::Map);
+    assert_eq!(model(&kernel).map.expect("the same map").progress.done, stopped.progress.done);
+    kernel.settle();
+    assert!(!model(&kernel).map.expect("it goes on").is_running());
     kernel.apply(Command::EndMap);
     assert!(model(&kernel).map.is_none() && !kernel.is_busy());
     kernel.apply(Command::Sentence(SentenceCommand::Set("the dog".to_owned())));
@@ -158,8 +283,9 @@ fn the_words_on_the_stage_are_those_of_the_command_line_and_their_measures_part(
     assert!(model(&kernel).words.expect("it was asked").found.is_none() && kernel.is_busy());
     answered(&mut kernel);
     let words = model(&kernel).words.expect("it was asked").found.expect("an answer").expect("words");
-    let expected =
-        kernel.evidence().expect("a model").words(DOG, &AskedAnswer::default(), &|_, _| true).expect("words");
+    // The stage compares with the other candidate for the hidden word, which is not the next likely answer.
+    let asked = AskedAnswer { against: Some("fox".to_owned()), ..AskedAnswer::default() };
+    let expected = kernel.evidence().expect("a model").words(DOG, &asked, &|_, _| true).expect("words");
     assert_eq!(*words, expected);
     let measures = WordMeasures::of(&kernel.snapshot()).expect("a model");
     assert!(measures.parting(&words).starts_with("The measures part: "), "{}", measures.parting(&words));
@@ -169,8 +295,8 @@ fn the_words_on_the_stage_are_those_of_the_command_line_and_their_measures_part(
     assert_eq!(arcs.shares.iter().copied().fold(0.0, f32::max), 1.0);
 
     let other = words.table.clone();
-    let second = kernel.snapshot().model.expect("a model").sentence.answers.likeliest[words.place][1].class;
-    kernel.apply(Command::Words(ShownAnswer { at: None, answer: Some(second) }));
+    let fox = model(&kernel).classes.iter().position(|class| class == "fox");
+    kernel.apply(Command::Words(ShownAnswer { at: None, answer: fox }));
     answered(&mut kernel);
     let swapped = model(&kernel).words.expect("it was asked").found.expect("an answer").expect("words");
     assert_eq!((&swapped.answer, &swapped.against), (&words.against, &words.answer));

@@ -76,6 +76,11 @@ fn interventions_that_do_not_fit() {
         let mode = format!(r#"{{ "Frozen": {{ "rows": {rows}, "weights": [{weights}] }} }}"#);
         written(&format!(r#"{{ "SetHead": {{ "head": 0, "mode": {mode} }} }}"#))
     };
+    let second = |rows: usize, weights: &str, values: &str| {
+        let matrix = |numbers: &str| format!(r#"{{ "rows": {rows}, "weights": [{numbers}] }}"#);
+        let head = format!(r#"{{ "weights": {}, "values": {} }}"#, matrix(weights), matrix(values));
+        written(&format!(r#"{{ "SetHead": {{ "head": 0, "mode": {{ "Second": {head} }} }} }}"#))
+    };
     let many = |weight: &str| [weight; 49].join(",");
     let masked = |rows: &[&str]| written(&format!(r#"{{ "SetMask": {{ "Custom": {rows:?} }} }}"#));
     let seen = "1".repeat(7);
@@ -90,6 +95,8 @@ fn interventions_that_do_not_fit() {
         frozen(48, &many("0.5")),
         frozen(7, &many("\"NaN\"")),
         frozen(7, &many("1e30")),
+        second(7, &many("0.5"), &many("0.5")),
+        second(0, "0.5", ""),
         masked(&[&*seen; 6]),
         masked(&["é1111"; 7]),
         masked(&[&*seen, "1"]),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use attune_core::kernel::command::{
     AxisCommand, InterventionCommand, Reference, SenseCommand, SenseList, SentenceCommand, WeightCommand,
 };
+use attune_core::kernel::evidence::AskedAnswer;
 use attune_core::kernel::notebook::document::{Answer, Attempts, OwnKind};
 use attune_core::kernel::notebook::snapshot::{CellStatus, RunSnapshot};
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
@@ -478,6 +479,10 @@ fn commands_are_written_as_ever() {
         (sentence("a seal"), r#"{"Sentence":{"Set":"a seal"}}"#),
         (Command::Sentence(SentenceCommand::Words(vec!["##s".to_owned()])), r###"{"Sentence":{"Words":["##s"]}}"###),
         (beside("a duck"), r#"{"Sentence":{"SetSecond":"a duck"}}"#),
+        (
+            Command::Answers(AskedAnswer { answer: Some("seal".to_owned()), against: None, at: None }),
+            r#"{"Answers":{"answer":"seal","against":null}}"#,
+        ),
         (
             Command::Senses(SenseCommand::Replace(SenseList { word: "seal".to_owned(), sentences: vec![seal] })),
             r#"{"Senses":{"Replace":{"word":"seal","sentences":[{"text":"the seal sank","sense":"A"}]}}}"#,

@@ -158,7 +158,7 @@ struct Written {
 }
 
 /// Draws the fields of a form, and the button that submits their texts.
-fn form_ui(ui: &mut Ui, form: &Form) -> Option<Ask> {
+pub(crate) fn form_ui(ui: &mut Ui, form: &Form) -> Option<Ask> {
     /// The width beside the fields that is left for the buttons, in points.
     const BUTTONS: f32 = 176.0;
     // The id is made from the name of the button, because items above the form may come and go.
@@ -203,6 +203,7 @@ fn field_ui(ui: &mut Ui, field: &Field, text: &mut String, width: f32) -> bool {
             }
         }
     });
-    named(button, WidgetType::Button, format!("{}: groups", field.name)).on_hover_text(field.about_offers);
+    named(button, WidgetType::Button, format!("{}: {}", field.name, field.about_offers.to_lowercase()))
+        .on_hover_text(field.about_offers);
     is_entered || is_chosen
 }

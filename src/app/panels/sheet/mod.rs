@@ -35,6 +35,7 @@ use egui::{
 
 pub use self::context::{SheetContext, SheetUiState};
 use self::context::{ZOOMS, text_ui, width_in_sight};
+pub(crate) use self::controls::form_ui;
 use super::patches::patches_ui;
 use super::{Panel, PanelContext};
 

@@ -82,7 +82,7 @@ pub mod size {
     /// The largest height of the list of a sentence's words: about five rows.
     pub const CHIPS_MAX: f32 = 136.0;
     /// The least and the largest width of a field for a group of words.
-    pub const GROUP_FIELD: (f32, f32) = (56.0, 180.0);
+    pub const GROUP_FIELD: (f32, f32) = (64.0, 180.0);
     pub const POPUP: Vec2 = Vec2::new(340.0, 196.0);
     /// The largest height of an output, which scrolls beyond it.
     pub const OUTPUT_MAX: f32 = 320.0;

@@ -15,6 +15,7 @@ use egui_plot::{GridInput, GridMark, HoverPosition, Line, LineStyle, Plot, PlotP
 use crate::theme::{self, Palette, TEXT_CONTRAST, size};
 use crate::widgets::arrow::arrow;
 use crate::widgets::glow::Glow;
+use crate::widgets::heat::width_of;
 
 pub fn plot_ui(ui: &mut Ui, plot: &PlotModel) {
     let palette = Palette::on(ui);
@@ -109,7 +110,11 @@ fn style(i: usize, palette: &Palette) -> LineStyle {
 fn legend_ui(ui: &mut Ui, plot: &PlotModel, palette: &Palette) {
     ui.horizontal_wrapped(|ui| {
         for (i, line) in plot.lines.iter().enumerate() {
-            ui.horizontal(|ui| {
+            // A row of known width wraps as a whole.
+            let font = theme::plain(size::SMALL);
+            let width = size::GAP_WIDE + 2.0 * size::GAP_TIGHT + width_of(ui, &line.name, font.clone());
+            let room = vec2(width, ui.spacing().interact_size.y);
+            ui.allocate_ui_with_layout(room, Layout::left_to_right(Align::Center), |ui| {
                 ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
                 let (rect, _) = ui.allocate_exact_size(Vec2::new(size::GAP_WIDE, size::SMALL), Sense::hover());
                 let ends = [rect.left_center(), rect.right_center()];
@@ -120,7 +125,7 @@ fn legend_ui(ui: &mut Ui, plot: &PlotModel, palette: &Palette) {
                         ui.painter().extend(egui::Shape::dashed_line(&ends, stroke, size::GAP_TIGHT, size::OUTLINE));
                     }
                 }
-                ui.label(RichText::new(&line.name).font(theme::plain(size::SMALL)));
+                ui.label(RichText::new(&line.name).font(font));
             });
         }
     });

@@ -9,19 +9,20 @@ use attune_engine::numerics::model::onward::Projected;
 use attune_engine::numerics::params::Parameters;
 
 use super::map::{Grid, NO_MAP, NumberMaps, by_layer, number_maps, share};
-use super::{Evidence, Ran};
+use super::{AskedAnswer, Evidence, Ran};
 use crate::kernel::sentence_pass::sentence::SentenceFrame;
 use crate::kernel::values::Progress;
 
 /// Number of forward passes in one piece of work, which takes a few milliseconds on a small model.
 const AT_ONCE: usize = 8;
 
-/// The subject of a map: the sentence on the stage, the second sentence and the weights.
+/// The subject of a map: the sentence on the stage, the second sentence, the weights, and the answer with its foil.
 #[derive(Clone, Debug)]
 pub struct Mapped {
     pub frame: Arc<SentenceFrame>,
     pub second: Option<Arc<SentenceFrame>>,
     pub parameters: Arc<Parameters<f32>>,
+    pub asked: AskedAnswer,
 }
 
 impl Mapped {
@@ -30,7 +31,10 @@ impl Mapped {
             (Some(own), Some(other)) => Arc::ptr_eq(own, other),
             (own, other) => own.is_none() && other.is_none(),
         };
-        has_second && Arc::ptr_eq(&self.frame, &other.frame) && Arc::ptr_eq(&self.parameters, &other.parameters)
+        has_second
+            && Arc::ptr_eq(&self.frame, &other.frame)
+            && Arc::ptr_eq(&self.parameters, &other.parameters)
+            && self.asked == other.asked
     }
 }
 
@@ -46,6 +50,8 @@ pub struct LiveMap {
     changes: Vec<Change>,
     found: Vec<Asked>,
     paths: Option<LivePaths>,
+    /// Whether the learner has stopped the map before it was complete. Its cells stay, and it can go on.
+    is_stopped: bool,
 }
 
 /// The paths into one head that are being computed, or are complete.
@@ -88,6 +94,14 @@ pub struct SentenceMap {
     pub heads: Grid,
     pub paths: Option<HeadPaths>,
     pub progress: Progress,
+    pub is_stopped: bool,
+}
+
+impl SentenceMap {
+    /// Returns whether cells are still being computed.
+    pub fn is_running(&self) -> bool {
+        self.progress.done < self.progress.of && !self.is_stopped
+    }
 }
 
 impl LiveMap {
@@ -107,15 +121,11 @@ impl LiveMap {
             let (own, other) = (ran.tokens.len(), other.tokens.len());
             return Err(format!("the sentences have {own} and {other} tokens, but a map exchanges tokens by place"));
         }
-        let own = evidence.likeliest(&ran, place, 2);
-        let answer = other.as_ref().map_or(own[0], |other| evidence.likeliest(other, place, 1)[0]);
-        let against = if other.is_some() { own[0] } else { own[own.len() - 1] };
-        if answer == against {
-            return Err("both sentences have the same answer, so there is nothing to map".to_owned());
-        }
+        let named = evidence.named_pair(&of.asked)?;
+        let [answer, against] = evidence.shown_pair(named, place, (&of.frame, &ran), other.as_ref())?;
         let question = Question { place, answer, against };
         let (ends, changes, found) = ([f64::NAN; 2], Vec::new(), Vec::new());
-        let mut map = Self { of, ran, other, question, ends, changes, found, paths: None };
+        let mut map = Self { of, ran, other, question, ends, changes, found, paths: None, is_stopped: false };
         let is_shown = |change: &Change| match change {
             Change::Word { .. } | Change::Head { .. } => true,
             Change::Off { .. } => map.other.is_none(),
@@ -125,6 +135,9 @@ impl LiveMap {
         let setting = map.setting(evidence);
         let ask = |ran: &Ran| setting.ask(&ran.activations.output).difference;
         map.ends = [ask(&map.ran), map.other.as_ref().map_or(f64::NAN, ask)];
+        evidence
+            .check_apart(question, map.ends[0], map.other.as_ref().map(|_| map.ends[1]))
+            .map_err(|why| format!("{why}; choose another answer or another foil"))?;
         Ok(map)
     }
 
@@ -133,9 +146,15 @@ impl LiveMap {
         self.of.is_same(of)
     }
 
-    pub fn is_done(&self) -> bool {
+    /// Returns whether cells are still to be computed, and the learner has not stopped the map.
+    pub fn is_running(&self) -> bool {
         let Progress { done, of } = self.progress();
-        done == of
+        done < of && !self.is_stopped
+    }
+
+    /// Stops the map, or continues it.
+    pub fn set_stopped(&mut self, is_stopped: bool) {
+        self.is_stopped = is_stopped;
     }
 
     fn progress(&self) -> Progress {
@@ -157,6 +176,7 @@ impl LiveMap {
             return Err("no head is before those of the first layer, so no path goes into them".to_owned());
         }
         self.paths = Some(LivePaths { head, at, senders, found: Vec::new() });
+        self.is_stopped = false;
         Ok(())
     }
 
@@ -191,6 +211,7 @@ impl LiveMap {
             heads: heads.unwrap_or(off),
             paths: self.paths.as_ref().map(|paths| paths.snapshot(self.ends)),
             progress: self.progress(),
+            is_stopped: self.is_stopped,
         }
     }
 

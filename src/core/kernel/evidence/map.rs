@@ -76,7 +76,8 @@ impl Evidence<'_> {
         let steps = changes.len() + senders.len();
         let low = setting.ask(&ran.activations.output);
         let high = second.as_ref().map(|second| setting.ask(&second.activations.output));
-        self.check_apart(setting.question, low, high)?;
+        self.check_apart(setting.question, low.difference, high.map(|high| high.difference))
+            .map_err(|why| format!("{why}; give other words with --answer and --against"))?;
         let found = setting.answers(&changes, &|done| progressed(done, steps)).ok_or(Ended)?;
         let paths = into.map(|into| {
             let before = changes.len();
@@ -103,15 +104,11 @@ impl Evidence<'_> {
     }
 
     /// Checks that the logit differences of the two sentences are far enough apart to divide by.
-    fn check_apart(&self, question: Question, low: Asked, high: Option<Asked>) -> Result<(), String> {
-        let Some(high) = high.filter(|high| (high.difference - low.difference).abs() < LEAST_DIFFERENCE) else {
-            return Ok(());
-        };
+    pub(super) fn check_apart(&self, question: Question, low: f64, high: Option<f64>) -> Result<(), String> {
+        let Some(high) = high.filter(|high| (high - low).abs() < LEAST_DIFFERENCE) else { return Ok(()) };
         let [answer, against] = [question.answer, question.against].map(|class| self.named(class));
         Err(format!(
-            "both sentences answer alike: {answer} against {against} is {:.3} in the sentence and {:.3} in the second; give \
-             other words with --answer and --against",
-            low.difference, high.difference,
+            "both sentences answer alike: {answer} against {against} is {low:.3} in the sentence and {high:.3} in the second"
         ))
     }
 

@@ -30,7 +30,9 @@ use attune_engine::numerics::params::Parameters;
 use attune_engine::numerics::vectors::highest;
 use attune_engine::pretrained::folder::ModelFolder;
 use attune_engine::pretrained::tokenizer::{ModelPiece, Origin};
+use serde::{Deserialize, Serialize};
 
+use crate::kernel::sentence_pass::axes::Layers;
 use crate::kernel::sentence_pass::sentence::{Sentence, SentenceFrame};
 use crate::kernel::targets::Targets;
 use crate::kernel::values::sentence::Token;
@@ -40,6 +42,9 @@ use crate::lesson::schema::{Lesson, Objective};
 
 /// Function that is told the number of steps done and the number of all steps, and returns whether the work goes on.
 pub type Progressed<'a> = &'a (dyn Fn(usize, usize) -> bool + Sync);
+
+/// Message for an answer and a foil that are the same.
+const ITSELF: &str = "the answer is compared with itself: choose another foil";
 
 /// The end of work that a [`Progressed`] stopped before it was complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,12 +57,15 @@ impl From<Ended> for String {
 }
 
 /// The answer that a question is about, as a person names it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct AskedAnswer {
-    /// The answer, and the other word with which it is compared. `None` stands for one of the model's likeliest words.
+    /// The answer, and its foil, which is the word that it is compared with. `None` stands for a word of the model's
+    /// choice.
     pub answer: Option<String>,
     pub against: Option<String>,
     /// Position of the token at which the model answers, or `None` for the model's own choice.
+    #[serde(skip)]
     pub at: Option<usize>,
 }
 
@@ -235,6 +243,44 @@ impl<'a> Evidence<'a> {
             Some(against) if asked.answer.is_none() && against == first => Ok([second, against]),
             _ => Ok([answer, second]),
         }
+    }
+
+    /// Returns the classes that a person names, as answer and as foil.
+    ///
+    /// # Errors
+    /// A message for the learner if the model has no such answer, or both are the same.
+    pub(crate) fn named_pair(&self, asked: &AskedAnswer) -> Result<[Option<usize>; 2], String> {
+        let class = |what: &str, name: &Option<String>| name.as_deref().map(|name| self.class(what, name)).transpose();
+        let pair = [class("answer", &asked.answer)?, class("foil", &asked.against)?];
+        match pair {
+            [Some(answer), Some(foil)] if answer == foil => Err(ITSELF.to_owned()),
+            pair => Ok(pair),
+        }
+    }
+
+    /// Returns the answer and the foil of the sentence on the stage: those that a person names, and for others the
+    /// first of these that fit. The answer is the likeliest one of the second sentence, or else of the sentence. The
+    /// foil is the likeliest answer of the sentence, the other word that the picture's first axis joins with the
+    /// answer, or another likely answer.
+    fn shown_pair(
+        &self,
+        named: [Option<usize>; 2],
+        place: usize,
+        (frame, ran): (&SentenceFrame, &Ran),
+        second: Option<&Ran>,
+    ) -> Result<[usize; 2], String> {
+        let of_sentence = self.likeliest(ran, place, 2);
+        let first = second.map(|second| self.likeliest(second, place, 1)[0]);
+        let answers: Vec<usize> = named[0].into_iter().chain(first).chain(of_sentence.iter().copied()).collect();
+        let answer = answers.into_iter().find(|class| Some(*class) != named[1]).ok_or(ITSELF)?;
+        let layers = Layers { model: self.model, parameters: self.parameters, scale: None };
+        let candidates = layers.hidden_pair(self.lesson, frame, &ran.activations);
+        let candidates = candidates.filter(|pair| pair.contains(&answer)).into_iter().flatten();
+        let own = second.is_some().then_some(of_sentence[0]);
+        let foils = named[1].into_iter().chain(own).chain(candidates).chain(of_sentence.iter().copied());
+        let foil = foils.into_iter().find(|class| *class != answer);
+        foil.map(|foil| [answer, foil])
+            .ok_or_else(|| "the model has only one answer, so there is nothing to compare".to_owned())
     }
 
     /// Returns the block and the number there of a head that is counted over all blocks.

@@ -48,7 +48,8 @@ impl Words {
 pub struct ShownAnswer {
     /// Position of the token at which the model answers; `None` for the place at which it answers by default.
     pub at: Option<usize>,
-    /// The index of the answer among the classes; `None` for the likeliest.
+    /// The index of the answer among the classes, if the learner has chosen none for all evidence; `None` for the
+    /// likeliest.
     pub answer: Option<usize>,
 }
 
@@ -73,8 +74,8 @@ impl Evidence<'_> {
         self.measured(&ran, question, progressed)
     }
 
-    /// Measures how much each word of the sentence on the stage mattered for an answer, compared with the likeliest
-    /// other answer.
+    /// Measures how much each word of the sentence on the stage mattered for an answer. `named` has the answer and the
+    /// foil that the learner has chosen.
     ///
     /// # Errors
     /// A message for the learner if the model does not answer at a token, if it has only one answer, or if the work was
@@ -83,16 +84,15 @@ impl Evidence<'_> {
         &self,
         frame: &SentenceFrame,
         asked: ShownAnswer,
+        named: &AskedAnswer,
         progressed: Progressed<'_>,
     ) -> Result<Words, String> {
         self.answers_at_a_place()?;
         let ran = self.run_frame(frame);
         let place = self.place(&ran.tokens, asked.at)?;
-        let likeliest = self.likeliest(&ran, place, 2);
-        let answer = asked.answer.filter(|class| *class < self.classes.len()).unwrap_or(likeliest[0]);
-        let other = likeliest.into_iter().find(|class| *class != answer);
-        let against =
-            other.ok_or_else(|| "the model has only one answer, so there is nothing to compare".to_owned())?;
+        let [answer, foil] = self.named_pair(named)?;
+        let explained = asked.answer.filter(|class| *class < self.classes.len() && Some(*class) != foil);
+        let [answer, against] = self.shown_pair([answer.or(explained), foil], place, (frame, &ran), None)?;
         self.measured(&ran, Question { place, answer, against }, progressed)
     }
 

@@ -3,13 +3,14 @@
 
 use std::sync::Arc;
 
-use super::LessonModel;
+use super::{LessonModel, UndoPart};
 use crate::kernel::evidence::job::{Asked, Job, OwnModel, Subject};
 use crate::kernel::evidence::live::{LiveMap, Mapped, SentenceMap};
 use crate::kernel::evidence::tables::ShownTables;
 use crate::kernel::evidence::words::{ShownAnswer, Words};
-use crate::kernel::evidence::{Evidence, Progressed, with_one_sentence};
+use crate::kernel::evidence::{AskedAnswer, Evidence, Progressed, with_one_sentence};
 use crate::kernel::objective::network;
+use crate::lesson::issue::shorten;
 use crate::lesson::recorded::ONE_PASS;
 
 impl LessonModel {
@@ -36,14 +37,41 @@ impl LessonModel {
             frame: self.pass.frame().clone(),
             second: self.pass.second_frame().cloned(),
             parameters: self.training.live().clone(),
+            asked: self.asked.clone(),
         }
     }
 
-    /// Starts the map of the sentence on the stage.
+    /// Chooses the answer and the foil of all evidence. A map that there is begins again with them, and measures of
+    /// words end.
+    ///
+    /// # Errors
+    /// A message for the learner if the model has no such answer, or both are the same.
+    pub(super) fn set_asked(&mut self, asked: AskedAnswer) -> Result<(), String> {
+        self.evidence()?.named_pair(&asked)?;
+        let has_map = self.cache.map.borrow().as_ref().is_some_and(|map| map.is_of(&self.mapped()));
+        let before = std::mem::replace(&mut self.asked, asked);
+        if before != self.asked {
+            let name = |name: &Option<String>| name.as_deref().map_or_else(|| "any".to_owned(), shorten);
+            let label = format!("answer {} against {}", name(&self.asked.answer), name(&self.asked.against));
+            self.remember(label, UndoPart::Asked(before));
+            self.cache.words.take();
+            if has_map {
+                // Without a map of these answers, the button says why once it is pressed.
+                let _ = self.start_map();
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts the map of the sentence on the stage, or continues it after it was stopped.
     ///
     /// # Errors
     /// A message for the learner if the sentences on the stage have no map.
     pub(super) fn start_map(&self) -> Result<(), String> {
+        if let Some(map) = self.cache.map.borrow_mut().as_mut().filter(|map| map.is_of(&self.mapped())) {
+            map.set_stopped(false);
+            return Ok(());
+        }
         let map = LiveMap::of(self.mapped(), self.evidence()?)?;
         *self.cache.map.borrow_mut() = Some(map);
         Ok(())
@@ -60,13 +88,18 @@ impl LessonModel {
         map.ok_or("paths belong to the map of two sentences: compute it first")?.add_paths(head, evidence)
     }
 
+    /// Stops the map if it is being computed, and otherwise removes it.
     pub(super) fn end_map(&self) {
-        self.cache.map.take();
+        let mut map = self.cache.map.borrow_mut();
+        match map.as_mut().filter(|map| map.is_running() && map.is_of(&self.mapped())) {
+            Some(running) => running.set_stopped(true),
+            None => *map = None,
+        }
     }
 
     /// Returns whether cells of the map are still to be computed.
     pub fn has_map_pending(&self) -> bool {
-        self.cache.map.borrow().as_ref().is_some_and(|map| !map.is_done() && map.is_of(&self.mapped()))
+        self.cache.map.borrow().as_ref().is_some_and(|map| map.is_running() && map.is_of(&self.mapped()))
     }
 
     /// Computes the next cells of the map.
@@ -105,9 +138,10 @@ impl LessonModel {
     /// A message for the learner if this is a recording, or the model reads a source.
     pub(super) fn start_words(&self, asked: ShownAnswer) -> Result<(), String> {
         with_one_sentence(&self.evidence()?.model.architecture)?;
-        let frame = self.pass.frame().clone();
-        let work =
-            move |evidence: Evidence<'_>, progressed: Progressed<'_>| evidence.words_shown(&frame, asked, progressed);
+        let (frame, named) = (self.pass.frame().clone(), self.asked.clone());
+        let work = move |evidence: Evidence<'_>, progressed: Progressed<'_>| {
+            evidence.words_shown(&frame, asked, &named, progressed)
+        };
         *self.cache.words.borrow_mut() = Some(Job::begin(self.subject(), self.own_model(), work));
         Ok(())
     }

@@ -9,10 +9,7 @@ use attune_engine::code::{
     RunnableModel, Shape, Tensor, VECTORS, Variable, WRITE,
 };
 use attune_engine::messages::nearest;
-use attune_engine::numerics::attention::{HeadMode, Mask};
-use attune_engine::numerics::evidence::Question;
-use attune_engine::numerics::evidence::corpus::HeadTowers;
-use attune_engine::numerics::evidence::maps::{Change, Setting};
+use attune_engine::numerics::attention::{HeadMode, Mask, SecondHead};
 use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::model::cost::forward_multiplications;
 use attune_engine::numerics::model::generate::NextWordChoice;
@@ -31,7 +28,8 @@ use crate::kernel::notebook::execution::{LiveModel, Versions};
 use crate::kernel::notebook::live::{Follows, Live, LiveName, live_names};
 use crate::kernel::notebook::live_text::Spoken;
 use crate::kernel::sentence_pass::interventions::{
-    EDGES_MAX, are_none, check_gain, check_mask, check_temperature, for_any_sentence, none, with_first_sight,
+    EDGES_MAX, are_none, check_exchange, check_gain, check_mask, check_temperature, for_any_sentence, none, shape_of,
+    with_first_sight,
 };
 use crate::kernel::sentence_pass::passes::Passes;
 use crate::kernel::sentence_pass::sentence::{Sentence, SentenceFrame};
@@ -437,10 +435,6 @@ impl Runner {
     fn with_only(&self, sentence: &str, changes: &OnlyChanges, charge: Charge<'_>) -> Result<ChangedPass, Fault> {
         let own = self.unchanged(sentence, charge)?;
         let interventions = self.only(changes, &own.frame, charge)?;
-        if let (Some(second), Some(head)) = (&changes.second, changes.exchanged) {
-            let activations = self.exchanged(&own, (second, head), charge)?;
-            return Ok((own, activations, interventions));
-        }
         let architecture = &self.network.architecture;
         let Interventions { temperature, scale, heads, mask, edges, patch } = &interventions;
         let changed = (0..heads.len()).filter(|head| heads[*head] != HeadMode::Live);
@@ -467,7 +461,14 @@ impl Runner {
         for (head, mode) in &changes.heads {
             self.check_head(*head)?;
             self.check_mode(*head, mode, frame).map_err(refused)?;
-            found.heads[*head] = mode.clone();
+            found.heads[*head] = match (mode, &changes.second) {
+                (HeadMode::Second(None), Some(second)) => {
+                    let other = self.unchanged(second, charge)?;
+                    check_exchange(&self.network.architecture, *head, [frame, &other.frame]).map_err(refused)?;
+                    HeadMode::Second(other.activations.heads().nth(*head).map(|head| Arc::new(SecondHead::of(head))))
+                }
+                _ => mode.clone(),
+            };
         }
         found.temperature.map_or(Ok(()), check_temperature).map_err(refused)?;
         found.mask.as_ref().map_or(Ok(()), |mask| check_mask(mask, frame.tokens().len())).map_err(refused)?;
@@ -499,50 +500,18 @@ impl Runner {
 
     /// Checks that a gain is in its range and frozen weights fit the sentence.
     fn check_mode(&self, head: usize, mode: &HeadMode<f32>, frame: &SentenceFrame) -> Result<(), String> {
-        let towers = HeadTowers::all(&self.network.architecture)[head];
-        let size = [towers.queries, towers.keys].map(|tower| frame.tokens_of(tower).len());
+        let size = shape_of(&self.network.architecture, head, frame);
         match mode {
             HeadMode::Gain(gain) => check_gain(*gain),
-            HeadMode::Frozen(Some(weights)) if [weights.rows(), weights.cols()] != size => Err(format!(
+            HeadMode::Frozen(Some(weights)) if (weights.rows(), weights.cols()) != size => Err(format!(
                 "frozen weights of {} by {} do not fit head {head}, which has {} by {}",
                 weights.rows(),
                 weights.cols(),
-                size[0],
-                size[1]
+                size.0,
+                size.1
             )),
             _ => Ok(()),
         }
-    }
-
-    /// Computes the output of a pass in which a head's mixes are those of the second sentence. The blocks are left out.
-    fn exchanged(
-        &self,
-        own: &Unchanged,
-        (second, head): (&str, usize),
-        charge: Charge<'_>,
-    ) -> Result<Activations<f32>, Fault> {
-        self.check_head(head)?;
-        let second = self.unchanged(second, charge)?;
-        if self.network.architecture.has_source() {
-            return Err(refused("heads of a second sentence are exchanged in models with one sentence".to_owned()));
-        }
-        let counts = [own, &*second].map(|of| of.frame.tokens().len());
-        if counts[0] != counts[1] {
-            return Err(refused(format!("the sentences have {} and {} tokens", counts[0], counts[1])));
-        }
-        let (block, _, head) = self.network.architecture.head(head);
-        self.charge_from(block, own.cost, charge)?;
-        let setting = Setting {
-            model: &self.network,
-            parameters: &self.parameters,
-            sentence: own.frame.input(),
-            own: &own.activations,
-            second: Some(&second.activations),
-            question: Question { place: 0, answer: 0, against: 0 },
-        };
-        let output = setting.output(Change::Head { block, head }).map(Arc::new);
-        let output = output.unwrap_or_else(|| own.activations.output.clone());
-        Ok(Activations { output, blocks: Vec::new(), ..own.activations.clone() })
     }
 }
 
@@ -557,22 +526,20 @@ impl Forward for Runner {
             let answers = Arc::new(answers(network, parameters, &activations.output));
             self.live(frame, Arc::new(interventions), activations, answers)
         };
-        let (live, cost, is_whole) = match changes {
+        let (live, cost) = match changes {
             PassChanges::Without(off) => {
                 let (frame, cost) = self.frame(sentence)?;
                 charge(cost)?;
                 let interventions = self.without(off)?;
                 let activations = frame.activations(network, parameters, &interventions);
-                (live(&frame, activations, interventions), cost, true)
+                (live(&frame, activations, interventions), cost)
             }
             PassChanges::Only(only) => {
                 let (own, activations, interventions) = self.with_only(sentence, only, charge)?;
-                (live(&own.frame, activations, interventions), own.cost, only.exchanged.is_none())
+                (live(&own.frame, activations, interventions), own.cost)
             }
         };
-        let mut names = live_names(&live);
-        // A pass with mixes of a second sentence has outputs only, so that the logits are its only tensor.
-        names.retain(|name| is_whole || name.tensor.quantity == Quantity::Logit);
+        let names = live_names(&live);
         let pass = CodePass { sentence: sentence.into(), tensors: Arc::new(ReadPass { names, live }) };
         if cost <= KEPT_PRODUCTS_MAX {
             let mut passes = self.passes();

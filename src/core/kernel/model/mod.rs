@@ -25,6 +25,7 @@ use self::cache::Cache;
 use self::corpus::EmbeddedCorpus;
 use self::snapshot::{CheckpointsSnapshot, LookSnapshot, ModelSnapshot, TrainingSnapshot};
 use crate::kernel::command::Command;
+use crate::kernel::evidence::AskedAnswer;
 use crate::kernel::sentence_pass::recorded_check::{CheckedText, RecordedCheck};
 use crate::kernel::sentence_pass::sentence::Sentence;
 use crate::kernel::sentence_pass::{SecondState, SensesState, SentencePass, SentenceState};
@@ -58,6 +59,8 @@ pub struct LessonModel {
     pub(crate) training: Training,
     pub(crate) classes: Arc<[String]>,
     pub(crate) pass: SentencePass,
+    /// The answer and the foil that the learner has chosen for evidence.
+    pub(crate) asked: AskedAnswer,
     /// Changes by the last command, each with a label and the state before it.
     changes: Vec<(String, UndoPart)>,
     /// The parameters whose embedding table is in `space`, if the model trains the table.
@@ -85,6 +88,7 @@ pub enum UndoPart {
     Second(SecondState),
     Senses(SensesState),
     Basis(Box<(Basis, Projection)>),
+    Asked(AskedAnswer),
     /// Several parts that one change replaced, in the order of the changes.
     Several(Vec<UndoPart>),
 }
@@ -118,6 +122,7 @@ impl LessonModel {
             classes: classes.into(),
             origin,
             training,
+            asked: AskedAnswer::default(),
             changes: Vec::new(),
             followed: None,
             cache: Cache::default(),
@@ -155,6 +160,7 @@ impl LessonModel {
             Command::Sentence(command) => self.apply_to_sentences(command, lesson),
             Command::Axes(command) => self.apply_to_axes(command, lesson),
             Command::Senses(command) => self.apply_to_senses(command, lesson),
+            Command::Answers(asked) => self.set_asked(asked),
             Command::Map => self.start_map(),
             Command::EndMap => {
                 self.end_map();
@@ -277,10 +283,11 @@ impl LessonModel {
 
     /// Restores a part and returns the present one. Restoring a model ends its training.
     pub fn swap(&mut self, part: UndoPart) -> UndoPart {
-        let Self { training, pass, space, origin, .. } = self;
+        let Self { training, pass, space, origin, asked, .. } = self;
         let present = match part {
             UndoPart::Model(before) => return UndoPart::Model(Box::new(training.replace(*before))),
             UndoPart::Comparison(before) => return UndoPart::Comparison(training.set_comparison(before)),
+            UndoPart::Asked(before) => return UndoPart::Asked(std::mem::replace(asked, before)),
             UndoPart::Interventions(before) => UndoPart::Interventions(pass.set_interventions(before)),
             UndoPart::Sentence(before) => UndoPart::Sentence(pass.restore(before)),
             UndoPart::Second(before) => UndoPart::Second(pass.restore_second(before)),
@@ -326,6 +333,7 @@ impl LessonModel {
             pretrained: self.ground.pretrained.clone(),
             recorded: pass.frame().recorded().cloned(),
             checked: self.checked(),
+            asked: self.asked.clone(),
             map: self.map_snapshot(),
             words: self.asked_words(),
             tables: self.asked_tables(),
@@ -377,18 +385,19 @@ impl UndoPart {
             | Self::Second((_, interventions)) => of_interventions(interventions),
             Self::Senses((list, _)) => list.sentences.iter().map(|sentence| sentence.text.len()).sum(),
             Self::Basis(basis) => of_basis(&basis.0),
+            Self::Asked(_) => 0,
             Self::Several(parts) => parts.iter().map(Self::bytes).sum(),
         }
     }
 }
 
-/// Returns the size of the frozen weights of all heads, in bytes.
+/// Returns the size of what is copied to all heads from other passes, in bytes.
 fn of_interventions(interventions: &Interventions<f32>) -> usize {
-    let frozen = interventions.heads.iter().map(|mode| match mode {
-        HeadMode::Frozen(Some(weights)) => size_of_val(weights.flat()),
-        _ => 0,
-    });
-    frozen.sum()
+    let copied = |mode: &HeadMode<f32>| {
+        let matrices = [mode.given_weights(), mode.given_values()].into_iter().flatten();
+        matrices.map(|matrix| size_of_val(matrix.flat())).sum::<usize>()
+    };
+    interventions.heads.iter().map(copied).sum()
 }
 
 /// Returns the size of the covariance to which axes were fitted, in bytes.

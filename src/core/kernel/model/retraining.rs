@@ -136,6 +136,7 @@ impl LessonModel {
         // The vocabulary is the same for all recipes.
         self.pass.show(other.pass.sentence().clone());
         self.pass.set_second(other.pass.second().cloned());
+        self.asked = other.asked.clone();
         let senses = other.pass.senses();
         self.pass.set_senses((senses.list().clone(), senses.is_on()));
         self.pass.read_senses(&self.origin.lesson);

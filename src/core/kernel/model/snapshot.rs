@@ -9,6 +9,7 @@ use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::params::{Parameters, TensorId};
 use attune_engine::pretrained::Pretrained;
 
+use crate::kernel::evidence::AskedAnswer;
 use crate::kernel::evidence::job::Asked;
 use crate::kernel::evidence::live::SentenceMap;
 use crate::kernel::evidence::tables::ShownTables;
@@ -68,6 +69,8 @@ pub struct ModelSnapshot {
     pub recorded: Option<Arc<RecordedPass>>,
     /// The findings of the check of a recorded text so far.
     pub checked: Option<Arc<CheckedText>>,
+    /// The answer and the foil that the learner has chosen for evidence.
+    pub asked: AskedAnswer,
     /// The map of the sentence, if it was asked for, as far as it is computed.
     pub map: Option<Arc<SentenceMap>>,
     /// The measures of which word mattered, if they were asked for.

@@ -21,6 +21,7 @@ use crate::kernel::command::{
     AxisCommand, Command, InterventionCommand, SenseCommand, SenseList, SentenceCommand, TensorEntries,
     TrainingCommand, WeightCommand,
 };
+use crate::kernel::evidence::AskedAnswer;
 use crate::kernel::evidence::over_texts::KeptTexts;
 use crate::kernel::model::LessonModel;
 use crate::kernel::notebook::saved::SavedNotebook;
@@ -121,6 +122,7 @@ fn commands_of(snapshot: &Snapshot, model: &ModelSnapshot) -> Vec<Command> {
     let of = (&model.architecture, model.sentence.tokens.len());
     let interventions = InterventionCommand::all_of(&model.interventions, Some(of));
     commands.extend(interventions.into_iter().map(Command::Interventions));
+    commands.extend((model.asked != AskedAnswer::default()).then(|| Command::Answers(model.asked.clone())));
     match &snapshot.awaited {
         // Commands that have not been applied again yet are kept as they were saved.
         Some(awaited) => {

@@ -1,9 +1,11 @@
 //! The learner's changes to the forward pass of the sentence on the stage, which leave the model as it is.
 
 use attune_engine::numerics::attention::{Edge, HeadMode, Mask, MaskBase, MaskTable};
+use attune_engine::numerics::evidence::corpus::HeadTowers;
 use attune_engine::numerics::model::Architecture;
 use attune_engine::numerics::model::activations::Interventions;
 
+use super::sentence::SentenceFrame;
 use crate::lesson::is_temperature;
 use crate::lesson::limits::{TEMPERATURE_MAX, TEMPERATURE_MIN};
 
@@ -77,6 +79,29 @@ pub fn for_any_sentence(interventions: &Interventions<f32>) -> Interventions<f32
         *mode = HeadMode::Live;
     }
     others
+}
+
+/// Returns the number of queries and of keys that a head has in a sentence.
+pub fn shape_of(architecture: &Architecture, head: usize, frame: &SentenceFrame) -> (usize, usize) {
+    let HeadTowers { queries, keys } = HeadTowers::all(architecture)[head];
+    (frame.tokens_of(queries).len(), frame.tokens_of(keys).len())
+}
+
+/// Checks that a head has as many queries and keys in the second sentence as in the first, and returns their numbers.
+///
+/// # Errors
+/// A message for the learner if it has not.
+pub fn check_exchange(
+    architecture: &Architecture,
+    head: usize,
+    frames: [&SentenceFrame; 2],
+) -> Result<(usize, usize), String> {
+    let [own, other] = frames.map(|frame| shape_of(architecture, head, frame));
+    if own == other {
+        return Ok(own);
+    }
+    let [own, other] = frames.map(|frame| frame.tokens().len());
+    Err(format!("the sentences have {own} and {other} tokens, but a head is exchanged token by token"))
 }
 
 /// Checks a temperature.

@@ -62,6 +62,22 @@ impl Layers<'_> {
         measured(lesson, frame, &states, from, self.answer(lesson, frame, activations))
     }
 
+    /// Returns the classes of the two words that the axis joins because they are the likeliest answers for a hidden
+    /// word; `None` if the axis would join other words.
+    pub fn hidden_pair(
+        &self,
+        lesson: &Lesson,
+        frame: &SentenceFrame,
+        activations: &Activations<f32>,
+    ) -> Option<[usize; 2]> {
+        let from = first(frame.input());
+        let words = candidates(frame, from, activations.output.rows().checked_sub(from)?);
+        let hidden = self.answer(lesson, frame, activations)?;
+        let (a, b) = hidden.pair(frame, &words)?;
+        let class = |word: usize| hidden.classes.class(frame.tokens()[words[word].pieces.start].word?);
+        Some([class(a)?, class(b)?])
+    }
+
     /// Returns the logits at the last hidden word, with the words that they are about; `None` without such a word, and
     /// for a model that does not guess hidden words.
     fn answer(&self, lesson: &Lesson, frame: &SentenceFrame, activations: &Activations<f32>) -> Option<HiddenWord<'_>> {

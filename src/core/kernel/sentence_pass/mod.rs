@@ -16,7 +16,8 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use attune_engine::numerics::attention::{Edge, HeadMode};
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::attention::{Edge, HeadMode, SecondHead};
 use attune_engine::numerics::model::activations::{Interventions, Patch};
 use attune_engine::numerics::model::generate::{NextWord, NextWordChoice};
 use attune_engine::numerics::model::{Activations, Architecture, Sequences};
@@ -24,7 +25,7 @@ use attune_engine::numerics::params::Parameters;
 use attune_engine::numerics::projection::Projection;
 use attune_engine::numerics::rng::{Generator, Stream, stream};
 
-use self::interventions::{check_gain, check_temperature};
+use self::interventions::{check_exchange, check_gain, check_temperature, shape_of};
 use self::passes::Passes;
 use self::senses::{SenseCache, SenseInput, SenseList, SenseModel, Senses};
 use self::sentence::{Sentence, SentenceFrame, token};
@@ -46,6 +47,12 @@ pub struct PassCache {
 
 /// Largest frozen weight, a little above 1 because softmax rounds.
 const WEIGHT_MAX: f32 = 1.001;
+
+/// Returns whether a matrix has this shape, and weights as entries.
+fn are_weights(weights: &Matrix<f32>, shape: (usize, usize)) -> bool {
+    let is_weight = |weight: &f32| (0.0..=WEIGHT_MAX).contains(weight);
+    (weights.rows(), weights.cols()) == shape && weights.flat().iter().all(is_weight)
+}
 
 /// The sentences on the stage with the learner's interventions. A clone shares everything large.
 #[derive(Clone)]
@@ -128,12 +135,15 @@ impl SentencePass {
         (before.sentence.clone(), self.set_interventions(interventions))
     }
 
-    /// Sets or removes the second sentence, and returns the earlier one with the interventions. A patch is removed,
-    /// because its vector came from the earlier sentence.
+    /// Sets or removes the second sentence, and returns the earlier one with the interventions. A patch and exchanged
+    /// heads are removed, because their numbers came from the earlier sentence.
     pub fn set_second(&mut self, sentence: Option<Sentence>) -> SecondState {
         let mut kept = self.interventions.clone();
-        if kept.patch.is_some() {
-            Arc::make_mut(&mut kept).patch = None;
+        let is_copied = |mode: &HeadMode<f32>| matches!(mode, HeadMode::Second(_));
+        if kept.patch.is_some() || kept.heads.iter().any(is_copied) {
+            let kept = Arc::make_mut(&mut kept);
+            kept.patch = None;
+            kept.heads.iter_mut().filter(|mode| is_copied(mode)).for_each(|mode| *mode = HeadMode::Live);
         }
         self.restore_second((sentence, kept))
     }
@@ -212,7 +222,8 @@ impl SentencePass {
         std::mem::replace(&mut self.interventions, interventions)
     }
 
-    /// Completes a mode: weights to freeze are taken from the present pass, and a gain of 1 or 0 becomes live or off.
+    /// Completes a mode: weights to freeze are taken from the present pass, a head of the second sentence from the pass
+    /// of that sentence, and a gain of 1 or 0 becomes live or off.
     ///
     /// # Errors
     /// A message for the learner if the head cannot have this mode.
@@ -234,25 +245,39 @@ impl SentencePass {
                 Ok(weights.map_or(HeadMode::Live, |weights| HeadMode::Frozen(Some(weights))))
             }
             HeadMode::Frozen(Some(weights)) => {
-                let is_weight = |weight: &f32| (0.0..=WEIGHT_MAX).contains(weight);
-                let fits = (weights.rows(), weights.cols()) == self.shape_of(&training.network().architecture, head)
-                    && weights.flat().iter().all(is_weight);
-                fits.then_some(HeadMode::Frozen(Some(weights)))
+                are_weights(&weights, shape_of(&training.network().architecture, head, &self.frame))
+                    .then_some(HeadMode::Frozen(Some(weights)))
                     .ok_or_else(|| "its frozen weights do not fit the sentence".to_owned())
             }
+            HeadMode::Second(copied) => self.second_head(copied, head, cache, training),
             mode => Ok(mode),
         }
     }
 
-    /// Returns the number of queries and of keys of a head.
-    fn shape_of(&self, architecture: &Architecture, head: usize) -> (usize, usize) {
-        let (block, config, _) = architecture.head(head);
-        let (own, of_source) = (self.tokens().len(), self.frame.source_tokens().map_or(0, <[Token]>::len));
-        if block < architecture.source_blocks.len() {
-            (of_source, of_source)
-        } else {
-            (own, if config.attends_to_source() { of_source } else { own })
-        }
+    /// Completes the change that copies a head from the second sentence. Without numbers, it gets the present ones.
+    fn second_head(
+        &self,
+        copied: Option<Arc<SecondHead<f32>>>,
+        head: usize,
+        cache: &PassCache,
+        training: &Training,
+    ) -> Result<HeadMode<f32>, String> {
+        let (model, live) = (training.network(), training.live());
+        let second = self.second.as_ref().ok_or("there is no second sentence from which to take a head")?;
+        let shape = check_exchange(&model.architecture, head, [&self.frame, second])?;
+        let copied = copied.or_else(|| {
+            let interventions = Arc::new(self.for_any_sentence());
+            let pass = cache.second.forward(second, model, (live, &interventions));
+            pass.activations.heads().nth(head).map(|head| Arc::new(SecondHead::of(head)))
+        });
+        let width = model.architecture.head(head).1.attention.value_width;
+        let fits = |SecondHead { weights, values }: &SecondHead<f32>| {
+            are_weights(weights, shape)
+                && (values.rows(), values.cols()) == (shape.1, width)
+                && values.flat().iter().all(|x| x.is_finite())
+        };
+        let fitting = copied.filter(|copied| fits(copied));
+        fitting.map(|copied| HeadMode::Second(Some(copied))).ok_or_else(|| "it does not fit the sentence".to_owned())
     }
 
     /// Checks that the sentence has an edge, and that the query sees the key.
@@ -261,7 +286,7 @@ impl SentencePass {
     /// A message for the learner if the sentence has no such edge, or the mask or the window hides it.
     pub fn check_edge(&self, architecture: &Architecture, edge: Edge) -> Result<(), String> {
         let (block, _, own) = architecture.head(edge.head);
-        let (queries, keys) = self.shape_of(architecture, edge.head);
+        let (queries, keys) = shape_of(architecture, edge.head, &self.frame);
         let Edge { query, key, .. } = edge;
         if query >= queries || key >= keys {
             let (query, key) = (query.saturating_add(1), key.saturating_add(1));

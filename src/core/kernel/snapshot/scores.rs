@@ -50,7 +50,7 @@ pub fn split_of(snapshot: &Snapshot, at: ShownScore) -> Option<Result<ShownSplit
     }
     let (block, _, head) = model.architecture.head(at.head);
     let split = pass(model, &network).split(ScoreAt { block, head, query: at.query, key: at.key });
-    let is_sum = |mode: &HeadMode<f32>| mode.gain() == 1.0 && *mode != HeadMode::Mean;
+    let is_sum = |mode: &HeadMode<f32>| mode.gain() == 1.0 && !matches!(mode, HeadMode::Mean | HeadMode::Second(_));
     let opens_words = model.interventions.heads.iter().take(at.head - head).all(is_sum);
     let split = split.map(|split| ShownSplit { split, opens_words });
     Some(split.ok_or_else(|| "The query does not see this key, so there is no score".to_owned()))

@@ -110,6 +110,21 @@ pub enum HeadMode<S> {
     /// The mean of the mixes over the sentence's positions, in place of every mix: `M_i = 1/T Σ_l A_l V`. Every query
     /// has the mean of all rows of weights.
     Mean,
+    /// The weights and values, and so the mixes, of the second sentence. `None` in a command stands for those of its
+    /// present pass.
+    Second(#[serde(with = "json::maybe_shared")] Option<Arc<SecondHead<S>>>),
+}
+
+/// A head of the second sentence, as it was when it was copied.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(bound = "S: Scalar + Real")]
+pub struct SecondHead<S> {
+    /// `A` (T_q, T_k)
+    #[serde(with = "written")]
+    pub weights: Matrix<S>,
+    /// `V` (T_k, d_v)
+    #[serde(with = "written")]
+    pub values: Matrix<S>,
 }
 
 /// The texts that describe a mode.
@@ -149,13 +164,38 @@ impl<S> HeadMode<S> {
                 "keeps its earlier attention weights",
             ],
             Self::Gain(_) => ["gain", "The head's output is multiplied by a number", "has its output multiplied by"],
+            Self::Second(_) => [
+                "second",
+                "The head adds to each word what it adds to the word at the same place of the second sentence, as it \
+                 is now (activation patching)",
+                "adds what it added in the second sentence",
+            ],
         };
         ModeWords { name, meaning, effect }
     }
 
     /// Returns whether the mode belongs to one sentence, as frozen weights do.
     pub fn is_of_sentence(&self) -> bool {
-        matches!(self, Self::Frozen(_))
+        self.has_given_weights()
+    }
+
+    /// Returns whether the weights are copied from another pass.
+    pub fn has_given_weights(&self) -> bool {
+        matches!(self, Self::Frozen(_) | Self::Second(_))
+    }
+
+    /// Returns the weights (T_q, T_k) that replace the head's own, if they are known.
+    pub fn given_weights(&self) -> Option<&Matrix<S>> {
+        match self {
+            Self::Frozen(weights) => weights.as_deref(),
+            Self::Second(head) => head.as_ref().map(|head| &head.weights),
+            _ => None,
+        }
+    }
+
+    /// Returns the values (T_k, d_v) that replace the head's own, if they are known.
+    pub fn given_values(&self) -> Option<&Matrix<S>> {
+        if let Self::Second(Some(head)) = self { Some(&head.values) } else { None }
     }
 
     /// Returns whether a gain can replace this mode without another change to the head.
@@ -163,9 +203,9 @@ impl<S> HeadMode<S> {
         matches!(self, Self::Live | Self::Off | Self::Gain(_) | Self::Mean)
     }
 
-    /// Returns whether the weights are the softmax of the scores.
-    fn is_softmax(&self) -> bool {
-        !matches!(self, Self::Uniform | Self::Frozen(_) | Self::Mean)
+    /// Returns whether the weights are other than the softmax of the scores.
+    pub fn replaces_weights(&self) -> bool {
+        matches!(self, Self::Uniform | Self::Mean) || self.has_given_weights()
     }
 }
 
@@ -173,7 +213,7 @@ impl<S: Scalar> HeadMode<S> {
     /// Returns the factor of the mix: 0 for off, and 1 for a mode without a factor.
     pub fn gain(&self) -> S {
         match self {
-            Self::Live | Self::Uniform | Self::Frozen(_) | Self::Mean => S::one(),
+            Self::Live | Self::Uniform | Self::Frozen(_) | Self::Mean | Self::Second(_) => S::one(),
             Self::Off => S::zero(),
             Self::Gain(gain) => *gain,
         }
@@ -207,11 +247,33 @@ impl<S: Scalar + FromStr> FromStr for HeadMode<S> {
     }
 }
 
-/// The serialised form of frozen weights: the number of rows, and all entries row by row. Entries that do not form such
-/// a matrix become an empty one, which fits no sentence.
+/// The serialised form of frozen weights.
 mod frozen {
     use std::sync::Arc;
 
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use crate::json::Real;
+    use crate::numerics::attention::head::written::Written;
+    use crate::numerics::{Matrix, Scalar};
+
+    pub fn serialize<S: Scalar + Real, W: Serializer>(
+        weights: &Option<Arc<Matrix<S>>>,
+        serializer: W,
+    ) -> Result<W::Ok, W::Error> {
+        weights.as_deref().map(Written::from).serialize(serializer)
+    }
+
+    pub fn deserialize<'de, S: Scalar + Real, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Arc<Matrix<S>>>, D::Error> {
+        Option::deserialize(deserializer).map(|found: Option<Written<S>>| found.map(|found| Arc::new(found.into())))
+    }
+}
+
+/// The serialised form of a matrix: the number of rows, and all entries row by row. Entries that do not form such a
+/// matrix become an empty one, which fits no sentence.
+mod written {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     use crate::json::{self, Real};
@@ -219,28 +281,31 @@ mod frozen {
 
     #[derive(Serialize, Deserialize)]
     #[serde(bound = "S: Real")]
-    struct Written<S> {
+    pub struct Written<S> {
         rows: usize,
         #[serde(with = "json::numbers")]
         weights: Vec<S>,
     }
 
-    pub fn serialize<S: Scalar + Real, W: Serializer>(
-        weights: &Option<Arc<Matrix<S>>>,
-        serializer: W,
-    ) -> Result<W::Ok, W::Error> {
-        let written = |weights: &Arc<Matrix<S>>| Written { rows: weights.rows(), weights: weights.flat().to_vec() };
-        weights.as_ref().map(written).serialize(serializer)
+    impl<S: Scalar> From<&Matrix<S>> for Written<S> {
+        fn from(matrix: &Matrix<S>) -> Self {
+            Self { rows: matrix.rows(), weights: matrix.flat().to_vec() }
+        }
     }
 
-    pub fn deserialize<'de, S: Scalar + Real, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Option<Arc<Matrix<S>>>, D::Error> {
-        let matrix = |Written { rows, weights }: Written<S>| {
+    impl<S: Scalar> From<Written<S>> for Matrix<S> {
+        fn from(Written { rows, weights }: Written<S>) -> Self {
             let cols = weights.len().checked_div(rows).filter(|cols| cols.checked_mul(rows) == Some(weights.len()));
-            Arc::new(cols.map_or_else(|| Matrix::zeros(0, 0), |cols| Matrix::from_row_major(rows, cols, weights)))
-        };
-        Option::deserialize(deserializer).map(|written: Option<Written<S>>| written.map(matrix))
+            cols.map_or_else(|| Matrix::zeros(0, 0), |cols| Matrix::from_row_major(rows, cols, weights))
+        }
+    }
+
+    pub fn serialize<S: Scalar + Real, W: Serializer>(matrix: &Matrix<S>, serializer: W) -> Result<W::Ok, W::Error> {
+        Written::from(matrix).serialize(serializer)
+    }
+
+    pub fn deserialize<'de, S: Scalar + Real, D: Deserializer<'de>>(deserializer: D) -> Result<Matrix<S>, D::Error> {
+        Written::deserialize(deserializer).map(Matrix::from)
     }
 }
 
@@ -266,10 +331,10 @@ impl<S: Scalar> Head<'_, S> {
             && !self.removed.iter().any(|edge| (edge.query, edge.key) == (query, key))
     }
 
-    /// Replaces a query's row of weights if the mode is uniform or frozen; other modes leave it as it is.
+    /// Replaces a query's row of weights if the mode is uniform or its weights are given; other modes leave it.
     fn change(&self, mode: &HeadMode<S>, query: usize, weights: &mut [S]) {
         match mode {
-            HeadMode::Live | HeadMode::Off | HeadMode::Gain(_) | HeadMode::Mean | HeadMode::Frozen(None) => {}
+            HeadMode::Live | HeadMode::Off | HeadMode::Gain(_) | HeadMode::Mean => {}
             HeadMode::Uniform => {
                 let visible = (0..weights.len()).filter(|&key| self.is_seen(query, key)).count();
                 let share = S::one() / S::from_f64(visible.max(1) as f64);
@@ -277,7 +342,8 @@ impl<S: Scalar> Head<'_, S> {
                     *weight = if self.is_seen(query, key) { share } else { S::zero() };
                 }
             }
-            HeadMode::Frozen(Some(frozen)) => {
+            HeadMode::Frozen(_) | HeadMode::Second(_) => {
+                let Some(frozen) = mode.given_weights() else { return };
                 let (shape, wanted) = ((frozen.rows(), frozen.cols()), (self.query.rows, weights.len()));
                 assert!(shape == wanted, "attention: frozen weights {shape:?} for {wanted:?}");
                 weights.copy_from_slice(frozen.row(query));
@@ -297,7 +363,7 @@ impl<S: Scalar> Head<'_, S> {
     /// same layout.
     ///
     /// # Panics
-    /// If frozen weights have another shape.
+    /// If given weights or values have another shape.
     #[inline(always)]
     pub fn forward<V: Simd<S>>(
         &self,
@@ -310,6 +376,7 @@ impl<S: Scalar> Head<'_, S> {
     ) {
         let (keys, stride) = (self.key.rows, weights_stride(self.key.rows));
         let weights = &mut weights[..self.query.rows * stride];
+        let value = mode.given_values().map_or(self.value, |values| self.in_place_of_values(values));
         if let Some(means) = &mut means {
             means[..keys].fill(S::zero());
         }
@@ -336,10 +403,10 @@ impl<S: Scalar> Head<'_, S> {
             if *mode == HeadMode::Mean {
                 continue; // once all rows are there
             }
-            let reach = if mode.is_softmax() { visible } else { keys };
+            let reach = if mode.replaces_weights() { keys } else { visible };
             let weights = panel_of(weights, queries, stride, reach);
             let to = mix.rows_mut(first, queries);
-            matmul(to, Accum::Replace, weights, self.value.rows_from(0, reach), mode.gain(), Par::Seq);
+            matmul(to, Accum::Replace, weights, value.rows_from(0, reach), mode.gain(), Par::Seq);
         }
         // If only the mean of the mixes is needed, this mode does not change it, so nothing is done.
         if *mode == HeadMode::Mean && means.is_none() {
@@ -353,6 +420,13 @@ impl<S: Scalar> Head<'_, S> {
             means[..keys].iter_mut().for_each(|mean| *mean *= share);
             mix_mean(simd, &means[..keys], self.value, mix);
         }
+    }
+
+    /// Returns given values in the form of the head's own.
+    fn in_place_of_values<'v>(&self, values: &'v Matrix<S>) -> Strided<'v, S> {
+        let (shape, wanted) = ((values.rows(), values.cols()), (self.value.rows, self.value.cols));
+        assert!(shape == wanted, "attention: given values {shape:?} for {wanted:?}");
+        Strided { entries: values.flat(), stride: values.cols(), rows: values.rows(), cols: values.cols() }
     }
 
     /// Replaces each row by the mean of all rows.

@@ -32,7 +32,7 @@ mod tile;
 pub(super) use cache::with_lane_beyond;
 pub use cache::{AttentionCache, AttentionScratch, BatchRoom};
 pub use config::{AttentionConfig, QueryKeyNorm};
-pub use head::{Edge, HeadChanges, HeadMode, ModeWords};
+pub use head::{Edge, HeadChanges, HeadMode, ModeWords, SecondHead};
 pub use mask::{Mask, MaskBase, MaskTable, Window};
 pub use rotary::{Rotary, RotaryScaling};
 pub use rows::{BatchRows, Tokens};

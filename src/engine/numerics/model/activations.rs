@@ -12,7 +12,7 @@ use super::{Architecture, AttentionModel, Sequences, Tower};
 use crate::json::{self, Real};
 use crate::numerics::attention::distances::DistanceForm;
 use crate::numerics::attention::{
-    AttentionConfig, BatchRoom, Edge, HeadChanges, HeadMode, Mask, MaskBase, MaskTable, Tokens, Window,
+    AttentionConfig, BatchRoom, Edge, HeadChanges, HeadMode, Mask, MaskBase, MaskTable, SecondHead, Tokens, Window,
 };
 use crate::numerics::block::{BlockCache, BlockConfig, Norm, attend_forward, tail_forward};
 use crate::numerics::norm::normed;
@@ -102,7 +102,7 @@ pub struct HeadActivations<S> {
     pub query: Matrix<S>,
     /// `K_g` (T_k, d_k), normed and turned likewise; the same for all heads of a group.
     pub key: Matrix<S>,
-    /// `V_g` (T_k, d_v)
+    /// `V_g` (T_k, d_v), or the values that a change of the head puts in their place.
     pub value: Matrix<S>,
     /// `S_h` (T, T_k), scaled; −∞ where masked.
     pub scores: Matrix<S>,
@@ -110,6 +110,13 @@ pub struct HeadActivations<S> {
     pub weights: Matrix<S>,
     /// `M_h` (T, d_v)
     pub mix: Matrix<S>,
+}
+
+impl<S: Scalar> SecondHead<S> {
+    /// Copies a head of a pass.
+    pub fn of(head: &HeadActivations<S>) -> Self {
+        Self { weights: head.weights.clone(), values: head.value.clone() }
+    }
 }
 
 impl<S: Scalar> AttentionModel<S> {
@@ -489,10 +496,11 @@ fn run<S: Scalar>(
     let attention = &cache.attention;
     let heads = (0..layer.heads).map(|head| {
         let (scores, weights) = attention.scores_and_weights(head, queries, keys);
+        let given = changes.modes.get(head).and_then(HeadMode::given_values);
         HeadActivations {
             query: attention.query.top_columns(queries, &layer.query_columns(head)),
             key: attention.key.top_columns(keys, &layer.key_columns(head)),
-            value: attention.value.top_columns(keys, &layer.value_columns(head)),
+            value: given.cloned().unwrap_or_else(|| attention.value.top_columns(keys, &layer.value_columns(head))),
             scores,
             weights,
             mix: attention.mix.top_columns(queries, &layer.mix_columns(head)),

@@ -86,6 +86,9 @@ impl EntryReader<'_> {
             let (letter, token) = projection.letters;
             Rule::new(format!("{letter}_{token}"), of.printed(projection.latex()), bound)
         };
+        if entry.quantity == Quantity::Value && projection.parts.mode.given_values().is_some() {
+            return Some(Rule { bound, ..Rule::given("v_j = \\text{as it was in the second sentence}") });
+        }
         let is_turned = |dim: usize| attention.rotary.is_some_and(|rotary| dim < rotary.width);
         if projection.letters.0 == 'v' || !is_turned(dim) {
             return Some(rule(projection.normed(dim).unwrap_or(Expr::Given(Vec::new()))));
@@ -264,7 +267,7 @@ impl EntryReader<'_> {
     }
 
     /// Builds the rules of a query's weights for all modes of a head. The first rule whose conditions hold applies.
-    pub fn weight_rules(&self, head: usize, query: usize) -> Option<[(Vec<Test>, Rule); 6]> {
+    pub fn weight_rules(&self, head: usize, query: usize) -> Option<[(Vec<Test>, Rule); 8]> {
         let scores = self.head(head)?.activations.scores.row(query);
         let seen = scores.iter().filter(|score| **score > f32::NEG_INFINITY).count();
         let seen = Number::new("\\text{keys in sight}", "", seen as f64).set_by(Setting::Seen);
@@ -272,11 +275,19 @@ impl EntryReader<'_> {
         let when = |facts: &[Fact]| facts.iter().copied().map(Test::from).collect::<Vec<_>>();
         let given = |formula: &str| Rule::given(format!("\\alpha_{{ij}} = {formula}"));
         let computed = |of: Expr| Rule::new("\\alpha_{ij}", of, Bound::default());
-        let without_edges = "\\frac{\\alpha'_{ij}}{\\sum_l \\alpha'_{il}}, \\quad \\alpha' = \\text{as it was when frozen, \
-                             without removed edges}";
+        let without_edges = |of: &str| {
+            given(&format!(
+                "\\frac{{\\alpha'_{{ij}}}}{{\\sum_l \\alpha'_{{il}}}}, \\quad \\alpha' = \\text{{as it was {of}, \
+                 without removed edges}}"
+            ))
+        };
+        let [frozen, second] = ["when frozen", "in the second sentence"];
+        let whole = |of: &str| given(&format!("\\text{{as it was {of}}}"));
         Some([
-            (when(&[Fact::Frozen, Fact::LacksEdges]), given(without_edges)),
-            (when(&[Fact::Frozen]), given("\\text{as it was when frozen}")),
+            (when(&[Fact::Second, Fact::LacksEdges]), without_edges(second)),
+            (when(&[Fact::Second]), whole(second)),
+            (when(&[Fact::Frozen, Fact::LacksEdges]), without_edges(frozen)),
+            (when(&[Fact::Frozen]), whole(frozen)),
             (when(&[Fact::Mean]), computed(self.mean_weight(head)?)),
             (when(&[Fact::Uniform, Fact::Hidden]), given("0")),
             (when(&[Fact::Uniform]), computed(share)),

@@ -104,7 +104,7 @@ impl Writer<'_> {
         self.add(place.name(Part::Attentions), stacked(all().map(|head| &head.weights)));
         self.add(place.name(Part::Mask), mask(&block.heads));
         let has_removed_edge = model.interventions.edges.iter().any(|edge| heads.contains(&edge.head));
-        if has_removed_edge || modes.iter().any(|mode| replaces_weights(mode)) {
+        if has_removed_edge || modes.iter().any(|mode| mode.replaces_weights()) {
             self.changed.push(format!("the weights of {}", place.name(Part::Attentions)));
         } else {
             self.add(place.name(Part::Queries), stacked(all().map(|head| &head.query)));
@@ -120,7 +120,7 @@ impl Writer<'_> {
             let distances = arithmetic.iter().filter_map(|head| head.distances.as_ref());
             self.add(place.name(Part::ScoreBias), stacked(distances));
         }
-        if modes.iter().any(|mode| mode.gain() != 1.0 || matches!(mode, HeadMode::Mean)) {
+        if modes.iter().any(|mode| mode.gain() != 1.0 || matches!(mode, HeadMode::Mean | HeadMode::Second(_))) {
             self.changed.push(format!("what the heads of {} add", place.name(Part::Attentions)));
             return;
         }
@@ -178,11 +178,6 @@ impl Writer<'_> {
         }
         about
     }
-}
-
-/// Returns whether the learner replaced a head's weights, which are then not the softmax of its scores.
-fn replaces_weights(mode: &HeadMode<f32>) -> bool {
-    matches!(mode, HeadMode::Uniform | HeadMode::Frozen(_) | HeadMode::Mean)
 }
 
 fn matrix(matrix: &Matrix<f32>) -> Tensor {

@@ -51,11 +51,17 @@ const Data = (() => {
   function changesOf({ heads, mask, edges, patch, ...rest }) {
     const bytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
     const all = (list) => (typeof list === "string" ? Array.from(new Float32Array(bytes(list.slice("f32:".length)).buffer)) : list);
+    const rowsOf = ({ rows, weights }) => {
+      const entries = all(weights);
+      const cols = entries.length / rows;
+      return Array.from({ length: rows }, (_, i) => entries.slice(i * cols, (i + 1) * cols));
+    };
     const mode = (of) => {
-      if (!of.Frozen) return of;
-      const weights = all(of.Frozen.weights);
-      const cols = weights.length / of.Frozen.rows;
-      return { Frozen: Array.from({ length: of.Frozen.rows }, (_, i) => weights.slice(i * cols, (i + 1) * cols)) };
+      if (of.Frozen) return { Frozen: rowsOf(of.Frozen) };
+      if (!of.Second) return of;
+      const values = rowsOf(of.Second.values);
+      const matrix = { rows: values.length, cols: values[0].length, data: new Float64Array(values.flat()) };
+      return { Second: { weights: rowsOf(of.Second.weights), values: matrix } };
     };
     return {
       ...rest,

@@ -12,7 +12,7 @@
 //
 // A *model* is what `Data.read` returns for the page's data. *Changes* are the reader's interventions, which do not
 // modify the model: `{ temperature, scale, mask, heads, edges, patch }`, each null or missing where nothing is changed.
-// A head is "Live", "Off", "Uniform", "Mean", `{ Gain: 0.5 }` or `{ Frozen: rows }`.
+// A head is "Live", "Off", "Uniform", "Mean", `{ Gain: 0.5 }`, `{ Frozen: rows }` or `{ Second: { weights: rows, values } }`.
 "use strict";
 
 const Engine = (() => {
@@ -263,7 +263,7 @@ const Engine = (() => {
         const seen = found.filter((_, j) => looks(i, j)).length;
         found = found.map((_, j) => (looks(i, j) ? 1 / seen : 0));
       }
-      if (mode.Frozen) found = renormalised(i, mode.Frozen[i]);
+      if (givenWeights(mode)) found = renormalised(i, givenWeights(mode)[i]);
       row(weights, i).set(found);
     }
     if (mode === "Mean") {
@@ -271,13 +271,17 @@ const Engine = (() => {
       const mean = all[0].map((_, j) => all.reduce((total, of) => total + of[j], 0) / query.rows);
       all.forEach((_, i) => row(weights, i).set(mean));
     }
-    const mix = product(weights, value);
+    const values = mode.Second ? mode.Second.values : value;
+    const mix = product(weights, values);
     const gain = gainOf(mode);
     for (let i = 0; i < mix.data.length; i++) mix.data[i] *= gain;
-    return { query, key, value, scores, scaled, near, weights, mix, gain, temperature, divisor };
+    return { query, key, value: values, scores, scaled, near, weights, mix, gain, temperature, divisor };
   }
 
   const modeOf = (changes, head) => (changes.heads && changes.heads[head]) || "Live";
+
+  /** Returns the rows of weights that were copied to a head from another pass, if there are any. */
+  const givenWeights = (mode) => mode.Frozen || (mode.Second && mode.Second.weights);
 
   /** Returns the factor of a head's mix. */
   const gainOf = (mode) => (mode === "Off" ? 0 : mode.Gain === undefined ? 1 : mode.Gain);
@@ -412,7 +416,7 @@ const Engine = (() => {
     const ofBlocks = { Input: ({ input }, i, d) => get(input, i, d), Output: ({ output }, i, d) => get(output, i, d) };
     const found = pass.heads[own];
     const scoresOf = (i) => Array.from(row(found.scores, i));
-    const isByHand = () => found.mode === "Uniform" || found.mode === "Mean" || Boolean(found.mode.Frozen);
+    const isByHand = () => found.mode === "Uniform" || found.mode === "Mean" || Boolean(givenWeights(found.mode));
     const { config } = found.step;
     const settings = {
       temperature: () => found.temperature,
@@ -429,7 +433,8 @@ const Engine = (() => {
       lacksEdges: ({ i }) => scoresOf(i).some((_, j) => found.removed(i, j)),
       uniform: () => found.mode === "Uniform",
       mean: () => found.mode === "Mean",
-      frozen: () => Boolean(found.mode.Frozen),
+      frozen: () => Boolean(givenWeights(found.mode)),
+      second: () => Boolean(found.mode.Second),
       seesNothing: ({ i }) => !isByHand() && largest(found, i) === -Infinity,
     };
     return {

@@ -130,12 +130,12 @@ const State = (() => {
       get end() {
         return (model.blocks.length - 1) * steps.length + last;
       },
-      /** Shows a sentence. Frozen weights, a drawn mask, removed edges and a patch belonged to the previous one and are dropped. */
+      /** Shows a sentence. Frozen weights, exchanged heads, a drawn mask, removed edges and a patch belonged to the previous one and are dropped. */
       show(words, { words: lit = [], lines = [], goals = [] } = {}) {
         const { heads, mask } = state.changes;
         const isOther = words !== state.words;
         Object.assign(state, { words, lit, lines, goals });
-        if (heads && isOther) state.changes.heads = heads.map((mode) => (mode.Frozen ? "Live" : mode));
+        if (heads && isOther) state.changes.heads = heads.map((mode) => (mode.Frozen || mode.Second ? "Live" : mode));
         if (isOther) Object.assign(state.changes, { edges: null, patch: null });
         if (Array.isArray(mask) && isOther) state.changes.mask = null;
         if (isOther || !state.pass) state.pass = forward();

@@ -148,8 +148,8 @@ struct GridUse {
     clicked: Option<(usize, usize)>,
 }
 
-/// Takes the room of a map over the whole width. Returns the place of its cells, and whether the names of the columns are
-/// upright and not slanted.
+/// Takes the room of a map over the whole width. Returns the place of its cells, and whether the names of the columns
+/// are upright and not slanted.
 fn room_ui(ui: &mut Ui, grid: &Grid) -> Option<(Heat, bool)> {
     /// The least and the largest width of a cell, and height; the least ones have room for an upright name of a column
     /// and for the name of a row.

@@ -306,7 +306,7 @@ pub struct RenderArgs {
     #[arg(long, conflicts_with = "workspace")]
     pub transparent: bool,
     /// The colours of the picture.
-    #[arg(long = "theme", value_name = "THEME", value_parser = named(&THEMES), default_value = "light")]
+    #[arg(long = "theme", value_name = "THEME", action = ArgAction::Set, value_parser = named(&THEMES), default_value = "light")]
     pub dark: bool,
 }
 
@@ -437,7 +437,7 @@ const THEMES: [(&str, bool); 2] = [("light", false), ("dark", true)];
 
 /// Returns a parser that reads one of these values by its name.
 fn named<T: Copy + Send + Sync>(values: &'static [(&'static str, T)]) -> impl TypedValueParser<Value = T> {
-    let value = |key: String| values.iter().find(|(name, _)| *name == key).map(|(_, value)| *value);
+    let value = move |key: String| values.iter().find(|(name, _)| *name == key).map(|(_, value)| *value);
     PossibleValuesParser::new(values.iter().map(|(name, _)| *name))
         .try_map(move |key| value(key).ok_or("there is no such value"))
 }

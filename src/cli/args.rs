@@ -55,8 +55,8 @@ pub struct Args {
     pub beside: Option<PathBuf>,
 
     /// The colours of the window.
-    #[arg(long = "theme", value_name = "THEME", value_parser = named(&THEMES))]
-    pub dark: Option<bool>,
+    #[arg(long, value_enum)]
+    pub theme: Option<ThemeArg>,
 
     /// The size of the window, in pixels.
     #[arg(long, value_name = "WxH", value_parser = size)]
@@ -307,8 +307,8 @@ pub struct RenderArgs {
     #[arg(long, conflicts_with = "workspace")]
     pub transparent: bool,
     /// The colours of the picture.
-    #[arg(long = "theme", value_name = "THEME", value_parser = named(&THEMES), default_value = "light")]
-    pub dark: bool,
+    #[arg(long, value_enum, default_value = "light")]
+    pub theme: ThemeArg,
 }
 
 #[derive(Debug, clap::Args)]
@@ -336,7 +336,7 @@ pub struct ExportArgs {
     /// sentence after the last layer; layers: those of each word of each sentence before the first layer and after each
     /// layer. If this option is not given, word2vec and GloVe get the static vectors; the other formats get these, and
     /// also the static and the contextual vector of each word of each sentence.
-    #[arg(long, value_name = "VECTORS", value_parser = named(&ROWS))]
+    #[arg(long, value_name = "VECTORS", value_parser = vectors_to_export())]
     pub vectors: Option<TableRows>,
     #[arg(long, value_name = "PANELS", value_delimiter = ',', value_parser = panels::named, help = panels_help())]
     pub panels: Vec<PanelName>,
@@ -433,14 +433,24 @@ pub enum GradeFormat {
 const ROWS: [(&str, TableRows); 3] =
     [("static", TableRows::Static), ("contextual", TableRows::Contextual), ("layers", TableRows::Layers)];
 
-/// The colours by their names, and whether they are dark.
-const THEMES: [(&str, bool); 2] = [("light", false), ("dark", true)];
+/// Returns a parser that reads the vectors to export by their name.
+fn vectors_to_export() -> impl TypedValueParser<Value = TableRows> {
+    let named = |key: String| ROWS.iter().find(|(name, _)| *name == key).map(|(_, rows)| *rows);
+    PossibleValuesParser::new(ROWS.map(|(name, _)| name))
+        .try_map(move |key| named(key).ok_or("there are no such vectors"))
+}
 
-/// Returns a parser that reads one of these values by its name.
-fn named<T: Copy + Send + Sync>(values: &'static [(&'static str, T)]) -> impl TypedValueParser<Value = T> {
-    let value = |key: String| values.iter().find(|(name, _)| *name == key).map(|(_, value)| *value);
-    PossibleValuesParser::new(values.iter().map(|(name, _)| *name))
-        .try_map(move |key| value(key).ok_or("there is no such value"))
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ThemeArg {
+    Light,
+    Dark,
+}
+
+#[cfg(feature = "app")]
+impl ThemeArg {
+    pub fn is_dark(self) -> bool {
+        self == Self::Dark
+    }
 }
 
 /// The sequence that an animation plays.

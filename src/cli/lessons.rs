@@ -160,12 +160,12 @@ fn show(_: Option<PathBuf>, _: Option<SharedWork>, _: &Args) -> Result<(), CliFa
 
 #[cfg(feature = "app")]
 fn show(path: Option<PathBuf>, shared: Option<SharedWork>, args: &Args) -> Result<(), CliFault> {
+    let dark = args.theme.map(super::args::ThemeArg::is_dark);
     let home = args.common.home();
     home.iter().for_each(|home| attune_engine::panics::work_is_kept_in(home.root().to_owned()));
     let beside = args.beside.as_deref().map(|other| beside(path.as_deref(), other)).transpose()?;
     let seed = args.common.seed;
-    let (size, dark) = (args.size, args.dark);
-    let options = crate::app::WindowOptions { path, shared, beside, seed, size, dark, home };
+    let options = crate::app::WindowOptions { path, shared, beside, seed, size: args.size, dark, home };
     crate::app::run(options).map_err(CliFault::screen)
 }
 

@@ -56,7 +56,7 @@ mod drawn {
         let options = PictureOptions {
             size: request.size.unwrap_or(options.size),
             workspace: request.workspace,
-            dark: request.dark,
+            dark: request.theme.is_dark(),
             transparent: request.transparent,
             ..options
         };

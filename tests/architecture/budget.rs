@@ -17,10 +17,10 @@ const AGREED: &[(&str, usize)] = &[
     ("lines of inline tests", 6_740),
     ("files of src", 580),
     ("functions over 40 lines in 10,000", 135),
-    ("commands", 94),
+    ("commands", 95),
     ("quantities", 39),
     ("panels", 12),
-    ("phrases that a user may read", 4_400),
+    ("phrases that a user may read", 4_420),
 ];
 
 /// Lines of code that a reader takes in at a glance.

@@ -161,7 +161,7 @@ fn views_ui(ui: &mut Ui, state: &mut WeightsPanel) {
 
 /// Shows the views and the resets in one row or, if they do not fit, in a row each.
 fn resets_ui(ui: &mut Ui, model: &WeightsModel, tensor: &TensorModel, state: &mut WeightsPanel) -> Option<Command> {
-    const ONE_ROW: f32 = 280.0;
+    const ONE_ROW: f32 = 360.0;
     let mut command = None;
     let is_one_row = ui.available_width() >= ONE_ROW;
     if !is_one_row {

@@ -388,7 +388,7 @@ fn links_open_the_web_only() {
     assert_eq!(links, [true, false, false, true]);
 }
 
-/// The first look at 1,000 cells lays them out; every later look is a look-up. They are out of sight, so that nothing is
+/// The first look at 1,000 cells lays them out; every later look is a look-up. They are out of sight, so nothing is
 /// painted.
 #[test]
 fn a_thousand_cells_are_laid_out_once() {

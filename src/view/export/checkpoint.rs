@@ -17,7 +17,7 @@ use attune_core::lesson::schema::Objective;
 use attune_core::whole_file::{no_new_folder, write_folder};
 use attune_engine::numerics::activation::Activation;
 use attune_engine::numerics::attention::{Mask, Window};
-use attune_engine::numerics::block::{BlockConfig, Branches, Norm};
+use attune_engine::numerics::block::{Branches, Norm};
 use attune_engine::numerics::model::{Architecture, Readout, WritingRules};
 use attune_engine::numerics::norm::NormForm;
 use attune_engine::numerics::params::{TensorId, TensorName};
@@ -29,7 +29,7 @@ use attune_engine::pretrained::{Config, Family};
 
 use super::decoders;
 pub use super::fault::Unfit;
-use super::fault::{ExportFault, attention_alone};
+use super::fault::{ExportFault, Field, attention_alone, differing, other_norm};
 use super::translators;
 
 /// The bias of a class that is not an answer of the lesson: low enough never to be predicted, but not so low that
@@ -234,21 +234,6 @@ fn unfit(lesson: &Lesson, family: Family) -> Vec<Unfit> {
     let mut unfit: Vec<Unfit> = fields.chain(of_shape).map(|unfit| unfit.needed_by(family)).collect();
     unfit.extend(cut_words(lesson, family));
     unfit
-}
-
-/// A field, with its value in the lesson and the value that the family needs.
-pub(super) type Field<V> = (FieldPath, V, V);
-
-/// Lists the fields whose two values differ.
-pub(super) fn differing<V: PartialEq + ToString>(fields: impl IntoIterator<Item = Field<V>>) -> Vec<Unfit> {
-    let fields = fields.into_iter().filter(|(_, found, needed)| found != needed);
-    fields.map(|(field, found, needed)| Unfit::new(field, &found.to_string(), &needed.to_string())).collect()
-}
-
-/// Returns a finding if a layer's norm is not where the family has it.
-pub(super) fn other_norm(block: &BlockConfig, needed: Norm) -> Vec<Unfit> {
-    let norm: Field<String> = (&["model", "norm"], format!("{:?}", block.norm), format!("{needed:?}"));
-    differing([norm])
 }
 
 /// Lists the fields of the attention that no family can express.

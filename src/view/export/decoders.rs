@@ -13,8 +13,7 @@ use attune_engine::numerics::norm::NormForm;
 use attune_engine::pretrained::Config;
 use attune_engine::pretrained::config::DECODERS;
 
-use super::checkpoint;
-use super::fault::Unfit;
+use super::fault::{self, Unfit};
 
 /// Returns whether a model without a source has rotary positions, as today's decoders do.
 pub(super) fn is_of_today(architecture: &Architecture) -> bool {
@@ -78,7 +77,7 @@ fn differing(own: &Architecture, read: &Config) -> Vec<Unfit> {
     let fields = fields.map(|((field, found), (_, needed))| (field, found, needed));
     let too_few = flags(own).into_iter().zip(flags(theirs)).filter(|((_, own), (_, theirs))| *own && !*theirs);
     let too_few = too_few.map(|((field, own), (_, theirs))| (field, own, theirs));
-    let unfit = checkpoint::differing(fields).into_iter().chain(checkpoint::differing(too_few));
+    let unfit = fault::differing(fields).into_iter().chain(fault::differing(too_few));
     unfit.map(|unfit| unfit.needed_by(read.family)).collect()
 }
 

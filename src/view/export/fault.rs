@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use attune_core::lesson::issue::shown;
 use attune_core::lesson::places::FieldPath;
-use attune_engine::numerics::block::BlockConfig;
+use attune_engine::numerics::block::{BlockConfig, Norm};
 use attune_engine::numerics::model::Architecture;
 use attune_engine::pretrained::Family;
 
@@ -56,6 +56,21 @@ impl Unfit {
     pub(super) fn needed_by(self, family: Family) -> Self {
         Self { expected: format!("{}, as in {}'s shape", self.expected, family.name()), ..self }
     }
+}
+
+/// A field, with its value in the lesson and the value that the family needs.
+pub(super) type Field<V> = (FieldPath, V, V);
+
+/// Lists the fields whose two values differ.
+pub(super) fn differing<V: PartialEq + ToString>(fields: impl IntoIterator<Item = Field<V>>) -> Vec<Unfit> {
+    let fields = fields.into_iter().filter(|(_, found, needed)| found != needed);
+    fields.map(|(field, found, needed)| Unfit::new(field, &found.to_string(), &needed.to_string())).collect()
+}
+
+/// Returns a finding if a layer's norm is not where the family has it.
+pub(super) fn other_norm(block: &BlockConfig, needed: Norm) -> Vec<Unfit> {
+    let norm: Field<String> = (&["model", "norm"], format!("{:?}", block.norm), format!("{needed:?}"));
+    differing([norm])
 }
 
 /// Returns a finding if the blocks of the source or those of the sentence have no feed-forward layer, because every

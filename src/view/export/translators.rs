@@ -13,8 +13,7 @@ use attune_engine::numerics::norm::{NORM_EPSILON, NormForm, NormKind};
 use attune_engine::numerics::positions::{PositionRows, Positions};
 use attune_engine::pretrained::Family;
 
-use super::checkpoint::{Field, differing, other_norm};
-use super::fault::{Unfit, attention_alone};
+use super::fault::{Field, Unfit, attention_alone, differing, other_norm};
 
 /// The number of rows before that of the first token in the learned positions of BART and mBART.
 const FIRST_ROW: usize = 2;

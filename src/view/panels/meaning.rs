@@ -30,11 +30,10 @@ pub fn layer_items(side: &SideOfBoth, [here, beside]: &[String; 2]) -> Vec<Item>
     let names = [side.similarity.len(), first.len()].map(layers);
     let values = side.similarity.iter().flatten().map(|alike| alike.map(|alike| alike as f32)).collect();
     let grid = Grid::of_numbers("Similarity of the layers", names, values, Scale::Share { hue: 0, full: 1.0 });
-    let legend = format!(
-        "Rows are layers of {here}, and columns are layers of {beside}; layer 0 stands for the embeddings. {}",
-        TwoModels::SIMILARITY
-    );
-    [Item::maps(vec![grid], legend)].into_iter().chain(side.said.clone().map(Item::soft)).collect()
+    let legend =
+        format!("Rows are layers of {here}, and columns are layers of {beside}; layer 0 stands for the embeddings.");
+    let notes = side.said.iter().map(String::as_str).chain([TwoModels::SIMILARITY]);
+    [Item::maps(vec![grid], legend)].into_iter().chain(notes.map(Item::soft)).collect()
 }
 
 fn rows(token: &TokenNeighbours) -> Vec<Vec<TableCell>> {

@@ -205,8 +205,8 @@ pub fn no_new_folder(folder: &Path) -> Option<&'static str> {
     }
 }
 
-/// Writes a new folder with these files, which may be in folders within it, completely or not at all. An empty folder is
-/// replaced.
+/// Writes a new folder with these files, which may be in folders within it, completely or not at all. An empty folder
+/// is replaced.
 ///
 /// # Errors
 /// If it cannot be written, or if something else is already there.

@@ -31,8 +31,8 @@ fn model(pooling: Pooling, keep: f64) -> AttentionModel<f64> {
     model.with_costs(DistanceCosts { arrive: 0.0, keep })
 }
 
-/// Sentences of different lengths, so that the threads' shares of the targets differ. If outputs are kept, a sentence of
-/// one word has no target but a kept row.
+/// Sentences of different lengths, so that the threads' shares of the targets differ. If outputs are kept, a sentence
+/// of one word has no target but a kept row.
 fn batch(pooling: Pooling, keep: f64) -> Batch {
     let mut batch = Batch::default();
     let mut masking = stream(5, Stream::Masking);

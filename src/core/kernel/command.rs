@@ -188,8 +188,8 @@ pub enum TrainingCommand {
     /// Trains this many steps from the latest one and pauses, but otherwise acts like [`TrainingCommand::Play`].
     Step(usize),
     /// Trains up to this step, or to the lesson's last, past every stop rule, and pauses; it starts from the latest
-    /// step, as [`TrainingCommand::Play`] does. If that step has been reached already, training pauses, and edited weights
-    /// become those from which it continues.
+    /// step, as [`TrainingCommand::Play`] does. If that step has been reached already, training pauses, and edited
+    /// weights become those from which it continues.
     TrainTo(Option<usize>),
     /// Resets the model to its initialisation, at step 0.
     Reset,

@@ -33,8 +33,8 @@ pub struct SentencesModel {
     pub second: Option<String>,
     /// Whether the sentences are the texts of a recording, which can be chosen but not edited.
     pub is_recorded: bool,
-    /// The index of the sentence that is suggested for comparison: the other sentence of the lesson that has the longest
-    /// word in common with the shown one, or the first other if none has any.
+    /// The index of the sentence that is suggested for comparison: the other sentence of the lesson that has the
+    /// longest word in common with the shown one, or the first other if none has any.
     pub suggestion: Option<usize>,
 }
 

@@ -214,7 +214,7 @@ fn lines(text: &str) -> impl Iterator<Item = Range<usize>> {
     lines.map(move |line| begin(line)..begin(line) + line.len())
 }
 
-/// Returns the number of the line after these bytes, as an editor counts lines: one ends at `\n`, `\r\n` or a lone `\r`.
+/// Returns the number of the line after these bytes, as editors count lines: one ends at `\n`, `\r\n` or a lone `\r`.
 fn line_after(bytes: &[u8]) -> usize {
     let is_end = |at: &usize| bytes[*at] == b'\n' || bytes[*at] == b'\r' && bytes.get(at + 1) != Some(&b'\n');
     1 + (0..bytes.len()).filter(is_end).count()

@@ -260,36 +260,41 @@ impl<S: Scalar> TailCache<S> {
 
 impl<S: Scalar> BlockCache<S> {
     pub fn new(config: &BlockConfig, queries: BatchRoom, keys: BatchRoom) -> Self {
-        let (rows, width) = (queries.rows, config.attention.width);
+        Self::with_gradients(config, [queries, keys], [queries, keys])
+    }
+
+    /// Returns a cache with room for the scores, which views show, and none for gradients.
+    pub fn for_views(config: &BlockConfig, queries: BatchRoom, keys: BatchRoom) -> Self {
+        let cache = Self::with_gradients(config, [queries, keys], [BatchRoom::NONE; 2]);
+        Self { attention: cache.attention.with_scores(), ..cache }
+    }
+
+    fn with_gradients(config: &BlockConfig, [queries, keys]: [BatchRoom; 2], gradients: [BatchRoom; 2]) -> Self {
+        let (rows, width, gradient_rows) = (queries.rows, config.attention.width, gradients[0].rows);
         let matrix = || Matrix::zeros(rows, width);
+        let gradient = || Matrix::zeros(gradient_rows, width);
         let norm = |there: bool| there.then(|| (NormCache::new(rows, width), matrix()));
         let forward = config.feed_forward.map(|hidden| ForwardCache {
             norm: norm(config.has_forward_norm()),
             output_norm: config.output_norms.then(|| NormCache::new(rows, width)),
-            layer: FeedForwardCache::new(config.activation, config.gated, rows, hidden),
-            d_normed: matrix(),
+            layer: FeedForwardCache::new(config.activation, config.gated, [rows, gradient_rows], hidden),
+            d_normed: gradient(),
             output: matrix(),
         });
         Self {
             attention: AttentionCache::new(&config.attention, queries, keys),
-            scratch: AttentionScratch::new(&config.attention, queries, keys),
+            scratch: AttentionScratch::new(&config.attention, gradients[0], gradients[1]),
             input_norm: norm(config.norms_first()),
             tail: TailCache {
                 summed: matrix(),
                 output_norm: norm(config.output_norms),
                 norm: norm(config.norms_attended()),
                 forward,
-                d_attended: matrix(),
+                d_attended: gradient(),
             },
-            d_mix: with_lane_beyond(rows, config.attention.mixes_width()),
-            d_normed: matrix(),
+            d_mix: with_lane_beyond(gradient_rows, config.attention.mixes_width()),
+            d_normed: gradient(),
         }
-    }
-
-    /// Returns the cache with room for the scores, which views show.
-    #[must_use]
-    pub fn with_scores(self) -> Self {
-        Self { attention: self.attention.with_scores(), ..self }
     }
 
     /// Returns the normed input of the attention (N, D), if the block norms it.

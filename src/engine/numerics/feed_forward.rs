@@ -33,10 +33,12 @@ struct GateCache<S> {
 }
 
 impl<S: Scalar> FeedForwardCache<S> {
-    pub fn new(activation: Activation, gated: bool, rows: usize, hidden: usize) -> Self {
+    /// Allocates the values of `rows` tokens, and the gradients of `gradients` tokens.
+    pub fn new(activation: Activation, gated: bool, [rows, gradients]: [usize; 2], hidden: usize) -> Self {
         let matrix = || Matrix::zeros(rows, hidden);
-        let gate = gated.then(|| GateCache { summed: matrix(), opened: matrix(), d_summed: matrix() });
-        Self { activation, summed: matrix(), hidden: matrix(), d_hidden: matrix(), gate }
+        let gradient = || Matrix::zeros(gradients, hidden);
+        let gate = gated.then(|| GateCache { summed: matrix(), opened: matrix(), d_summed: gradient() });
+        Self { activation, summed: matrix(), hidden: matrix(), d_hidden: gradient(), gate }
     }
 }
 

@@ -9,7 +9,7 @@ use super::simd::Work;
 
 /// The type of numbers: `f32` in models, `f64` in gradient checks and where a measure needs more digits.
 pub trait Scalar:
-    faer::traits::RealField + Copy + Neg<Output = Self> + Sum + Default + fmt::Debug + fmt::Display
+    faer::traits::RealField + pulp::bytemuck::Pod + Neg<Output = Self> + Sum + Default + fmt::Debug + fmt::Display
 {
     const NEG_INFINITY: Self;
     /// The lowest finite number.

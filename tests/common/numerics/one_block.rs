@@ -98,7 +98,7 @@ pub fn forward<S: Scalar>(
     input: &Input<S>,
     modes: &[HeadMode<S>],
 ) -> BlockCache<S> {
-    let cache = BlockCache::new(config, BatchRoom::of(&input.rows), BatchRoom::of(input.keys())).with_scores();
+    let cache = BlockCache::for_views(config, BatchRoom::of(&input.rows), BatchRoom::of(input.keys()));
     run(config, parameters, input, modes, cache)
 }
 

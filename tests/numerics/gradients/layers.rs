@@ -143,7 +143,7 @@ fn feed_forward_of(activation: Activation, gated: bool) {
     let parameters = filled(parameters, &mut rng);
     let (x, d_y) = (random_matrix(&mut rng, n, width), random(&mut rng, n * width));
     let forward = |parameters: &Parameters<f64>, x: &Matrix<f64>| {
-        let mut cache = FeedForwardCache::new(activation, gated, n, hidden);
+        let mut cache = FeedForwardCache::new(activation, gated, [n, n], hidden);
         let mut y = vec![0.0; n * width];
         feed_forward_forward(parameters, 0, x.view(), &mut cache, &mut y);
         (dot(&y, &d_y), cache)

@@ -110,7 +110,7 @@ impl<S: Scalar> AttentionCache<S> {
     /// Adds room for the scores, for views, which need no gradients. All weights are then stored by query.
     #[must_use]
     pub fn with_scores(self) -> Self {
-        Self { scores: self.weights.clone(), ..self }
+        Self { scores: vec![S::zero(); self.weights.len()], ..self }
     }
 
     /// Returns `S_h` and `A_h` of the last pass, (T_q, T_k) each. That pass must have been of one sentence.

@@ -472,7 +472,7 @@ pub(super) fn room_for<'a, S: Scalar>(
             config: config.clone(),
             queries,
             keys,
-            cache: BlockCache::new(config, BatchRoom::one(queries), BatchRoom::one(keys)).with_scores(),
+            cache: BlockCache::for_views(config, BatchRoom::one(queries), BatchRoom::one(keys)),
         }),
     };
     &mut room.cache

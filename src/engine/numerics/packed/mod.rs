@@ -9,11 +9,13 @@
 //! widened numbers, bit for bit.
 
 mod halves;
+mod pages;
 mod tile;
 
 pub use halves::{Bf16, F16};
 
 use faer::MatRef;
+use pages::Pages;
 pub use tile::on_plain_numbers;
 
 #[cfg(target_arch = "x86_64")]
@@ -27,27 +29,25 @@ use super::{Matrix, Scalar};
 pub struct Packed<S> {
     rows: usize,
     cols: usize,
-    /// Panels one after the other, each (in, [`PANEL`]). Two-byte numbers are stored flat and not as arrays, because
-    /// the system provides flat zeros that cost nothing until they are written.
-    numbers: Numbers<Vec<[S; PANEL]>, Vec<u16>>,
+    /// Panels one after the other, each (in, [`PANEL`]).
+    numbers: Numbers<Pages<[S; PANEL]>, Pages<[u16; PANEL]>>,
 }
 
-impl<S: Scalar> Numbers<Vec<[S; PANEL]>, Vec<u16>> {
+impl<S: Scalar> Numbers<Pages<[S; PANEL]>, Pages<[u16; PANEL]>> {
     fn get(&self, row: usize, lane: usize) -> S {
         match self {
             Self::Whole(rows) => rows[row][lane],
-            Self::Bf16(numbers) => Bf16(numbers[row * PANEL + lane]).number(),
-            Self::F16(numbers) => F16(numbers[row * PANEL + lane]).number(),
+            Self::Bf16(rows) => Bf16(rows[row][lane]).number(),
+            Self::F16(rows) => F16(rows[row][lane]).number(),
         }
     }
 
     /// Writes the entries of a row from `lane` on. If a number does not fit in the type, the whole matrix is widened.
     fn set(&mut self, row: usize, lane: usize, from: impl Iterator<Item = S> + Clone) {
-        let entries = row * PANEL + lane..(row + 1) * PANEL;
         let fits = match self {
             Self::Whole(rows) => write(rows[row][lane..].iter_mut(), from.clone(), whole),
-            Self::Bf16(numbers) => write(numbers[entries].iter_mut(), from.clone(), Bf16::narrowed),
-            Self::F16(numbers) => write(numbers[entries].iter_mut(), from.clone(), F16::narrowed),
+            Self::Bf16(rows) => write(rows[row][lane..].iter_mut(), from.clone(), Bf16::narrowed),
+            Self::F16(rows) => write(rows[row][lane..].iter_mut(), from.clone(), F16::narrowed),
         };
         if !fits {
             *self = Self::Whole(self.widened());
@@ -60,8 +60,8 @@ impl<S: Scalar> Numbers<Vec<[S; PANEL]>, Vec<u16>> {
     fn set_columns(&mut self, row: usize, lane: usize, columns: &[&[S]]) {
         let fits = match self {
             Self::Whole(rows) => write_columns(&mut rows[row..], lane, columns, whole),
-            Self::Bf16(numbers) => write_columns(&mut rows_of_mut(numbers)[row..], lane, columns, Bf16::narrowed),
-            Self::F16(numbers) => write_columns(&mut rows_of_mut(numbers)[row..], lane, columns, F16::narrowed),
+            Self::Bf16(rows) => write_columns(&mut rows[row..], lane, columns, Bf16::narrowed),
+            Self::F16(rows) => write_columns(&mut rows[row..], lane, columns, F16::narrowed),
         };
         if !fits {
             *self = Self::Whole(self.widened());
@@ -69,25 +69,17 @@ impl<S: Scalar> Numbers<Vec<[S; PANEL]>, Vec<u16>> {
         }
     }
 
-    fn widened(&self) -> Vec<[S; PANEL]> {
+    fn widened(&self) -> Pages<[S; PANEL]> {
         match self {
             Self::Whole(rows) => rows.clone(),
-            Self::Bf16(numbers) => rows_of(numbers).iter().map(|row| row.map(|bits| Bf16(bits).number())).collect(),
-            Self::F16(numbers) => rows_of(numbers).iter().map(|row| row.map(|bits| F16(bits).number())).collect(),
+            Self::Bf16(rows) => rows.map(|row| row.map(|bits| Bf16(bits).number())),
+            Self::F16(rows) => rows.map(|row| row.map(|bits| F16(bits).number())),
         }
     }
 
     fn panels(&self) -> Numbers<&[[S; PANEL]], &[[u16; PANEL]]> {
-        self.as_ref().map(Vec::as_slice, |numbers| rows_of(numbers))
+        self.as_ref().map(|rows| &**rows, |rows| &**rows)
     }
-}
-
-fn rows_of(numbers: &[u16]) -> &[[u16; PANEL]] {
-    numbers.as_chunks().0
-}
-
-fn rows_of_mut(numbers: &mut [u16]) -> &mut [[u16; PANEL]] {
-    numbers.as_chunks_mut().0
 }
 
 /// Writes columns of the same length side by side from `lane` on. Returns false if a number does not fit in the type.
@@ -121,7 +113,7 @@ impl<S: Scalar> Packed<S> {
     /// Returns zeros of a number type.
     pub fn zeros_as(kind: NumberType, rows: usize, cols: usize) -> Self {
         let of_panels = rows * cols.div_ceil(PANEL);
-        let numbers = Numbers::new(kind, || vec![[S::zero(); PANEL]; of_panels], || vec![0; of_panels * PANEL]);
+        let numbers = Numbers::new(kind, || Pages::zeros(of_panels), || Pages::zeros(of_panels));
         Self { rows, cols, numbers }
     }
 
@@ -136,7 +128,7 @@ impl<S: Scalar> Packed<S> {
     }
 
     pub fn from_fn(rows: usize, cols: usize, mut entry: impl FnMut(usize, usize) -> S) -> Self {
-        let mut panels = vec![[S::zero(); PANEL]; rows * cols.div_ceil(PANEL)];
+        let mut panels: Pages<[S; PANEL]> = Pages::zeros(rows * cols.div_ceil(PANEL));
         for (first, panel) in (0..cols).step_by(PANEL).zip(panels.chunks_exact_mut(rows.max(1))) {
             let width = PANEL.min(cols - first);
             for (i, to) in panel.iter_mut().enumerate() {

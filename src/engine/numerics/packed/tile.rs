@@ -13,9 +13,8 @@ use crate::numerics::Scalar;
 use crate::numerics::numbers::{Numbers, PANEL, Product};
 use crate::numerics::simd::{LANES, Lane};
 
-/// Number of a panel's rows by which all tiles are multiplied before the next rows. They stay in the first-level cache
-/// beside the tile.
-const DEPTH: usize = 192;
+/// Number of a panel's rows by which all tiles are multiplied before the next rows. Both stay in the second-level cache.
+const DEPTH: usize = 384;
 
 /// The part of a panel by which a tile is multiplied.
 #[derive(Clone, Copy)]
@@ -37,7 +36,7 @@ trait Registers<S>: Copy {
     type Register: Copy;
     /// Number of entries of a register.
     const WIDTH: usize;
-    /// Largest number of rows of a tile whose sums fit in the registers.
+    /// Largest number of rows of a tile whose sums, and whose addresses, fit in the registers.
     const ROWS: usize;
     /// Number of columns of a tile.
     const COLUMNS: usize;
@@ -248,8 +247,8 @@ macro_rules! registers {
 registers!(V3, f32x8, u32x8, 8, 6, 2, splat_f32x8 mul_add_f32x8 mul_f32x8 convert_u16x8_to_u32x8 shl_const_u32x8 and_u32x8 or_u32x8
            splat_u32x8: 1 2 3 4 5 6);
 #[cfg(target_arch = "x86_64")]
-registers!(V4, f32x16, u32x16, 16, 12, 2, splat_f32x16 mul_add_f32x16 mul_f32x16 convert_u16x16_to_u32x16 shl_const_u32x16
-           and_u32x16 or_u32x16 splat_u32x16: 1 2 3 4 5 6 7 8 9 10 11 12);
+registers!(V4, f32x16, u32x16, 16, 8, 2, splat_f32x16 mul_add_f32x16 mul_f32x16 convert_u16x16_to_u32x16 shl_const_u32x16
+           and_u32x16 or_u32x16 splat_u32x16: 1 2 3 4 5 6 7 8);
 
 impl<S: Scalar> Product<'_, S> {
     #[inline(always)]

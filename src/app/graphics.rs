@@ -211,8 +211,8 @@ const CORRECTIONS: [(&str, &str); 4] = [
     ),
 ];
 
-/// Corrects bevy_egui's shader; called after its plugin is added. A shader of another version, in which one of the lines
-/// differs, is left as it is.
+/// Corrects bevy_egui's shader; called after its plugin is added. A shader of another version, in which one of the
+/// lines differs, is left as it is.
 fn correct_shader(app: &mut App) {
     let mut shaders = app.world_mut().resource_mut::<Assets<Shader>>();
     let Some(mut shader) = shaders.get_mut(&EGUI_SHADER_HANDLE) else { return };

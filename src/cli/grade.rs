@@ -88,7 +88,8 @@ fn write(request: &GradeArgs, class: &Class<'_>, out: &mut dyn io::Write) -> io:
         (GradeFormat::Tsv, true) => items::write_tsv(class, out),
         (GradeFormat::Json, false) => grades::write_json(class, out),
         (GradeFormat::Json, true) => items::write_json(class, out),
-        (GradeFormat::Html, has_items) => grades::write_html(class, has_items, out),
+        (GradeFormat::Html, false) => grades::write_html(class, "", out),
+        (GradeFormat::Html, true) => grades::write_html(class, &items::html(class), out),
     }
 }
 

@@ -140,8 +140,8 @@ impl<T: Stored> Saver<T> {
         self.put_with(move || value);
     }
 
-    /// Puts the state that `make` returns. The saver's thread calls it, and only if the state is written, because making a
-    /// state can take long.
+    /// Puts the state that `make` returns. The saver's thread calls it, and only if the state is written, because
+    /// making a state can take long.
     pub fn put_with(&self, make: impl FnOnce() -> Arc<T> + Send + 'static) {
         let now = Instant::now();
         let mut mailbox = self.shared.mailbox();
@@ -249,7 +249,8 @@ fn run<T: Stored>(shared: &Shared<T>, mut target: Target<T>, wake: &dyn Fn()) {
             shared.mailbox().status = Status::Locked(lock.clone());
             let unsaved = shared.mailbox().change.take();
             if let Some(change) = unsaved {
-                // The result tells nothing new: it is the lock above, or a failure, after which the next round tries again.
+                // The result tells nothing new: it is the lock above, or a failure, after which the next round tries
+                // again.
                 let _ = write(shared, &mut target, change);
             }
             shared.mailbox().status = Status::Locked(lock);

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::page::Links;
 use super::shared_files::Parts;
-use super::{escaped, items, web_page};
+use super::{escaped, web_page};
 
 /// A class: the lesson's tasks, and the learners' works in the order of the submissions.
 pub struct Class<'a> {
@@ -110,11 +110,11 @@ pub(super) fn field(text: &str) -> String {
     if line.starts_with(SIGNS) { format!("'{line}") } else { line }
 }
 
-/// Writes a page about the class, with a table of the figures of each task if `has_items`.
+/// Writes a page about the class; `items` is the table with the figures of each task, or empty.
 ///
 /// # Errors
 /// If it cannot be written.
-pub fn write_html(class: &Class<'_>, has_items: bool, mut to: impl Write) -> io::Result<()> {
+pub fn write_html(class: &Class<'_>, items: &str, mut to: impl Write) -> io::Result<()> {
     let title = escaped(class.title);
     write!(
         to,
@@ -124,9 +124,7 @@ pub fn write_html(class: &Class<'_>, has_items: bool, mut to: impl Write) -> io:
     )?;
     to.write_all(unread(class).as_bytes())?;
     to.write_all(common(class).as_bytes())?;
-    if has_items {
-        to.write_all(by_item(class).as_bytes())?;
-    }
+    to.write_all(items.as_bytes())?;
     to.write_all(by_task(class).as_bytes())?;
     to.write_all(by_work(class).as_bytes())?;
     writeln!(to, "</main>\n</body>\n</html>")?;
@@ -204,28 +202,6 @@ fn common(class: &Class<'_>) -> String {
         format!("<li><b>{count} ×</b><div>{said}<a href=\"#task-{number}\">{number} · {id}</a></div></li>")
     };
     format!("<h2>Common mistakes</h2>\n<ul class=\"mistakes\">{}</ul>\n", mistakes.iter().map(line).collect::<String>())
-}
-
-/// Returns a table with the figures of each task.
-fn by_item(class: &Class<'_>) -> String {
-    let heads = ["task", "answered", "right", "difficulty", "discrimination"]
-        .map(|head| format!("<th scope=\"col\">{head}</th>"));
-    let row = |(place, item): (usize, &items::ItemFigures<'_>)| {
-        let (number, id) = (place + 1, escaped(item.task));
-        let [difficulty, discrimination] = [item.difficulty, item.discrimination].map(items::figure);
-        format!(
-            "<tr><th scope=\"row\"><a href=\"#task-{number}\">{number} · {id}</a></th><td>{}</td><td>{}</td>\
-             <td>{difficulty}</td><td>{discrimination}</td></tr>\n",
-            item.answered, item.right
-        )
-    };
-    let rows: String = items::figures(class).iter().enumerate().map(row).collect();
-    format!(
-        "<h2>Items</h2>\n<div class=\"scroll\"><table class=\"works\">\n<thead><tr>{}</tr></thead>\n<tbody>\n{rows}</tbody>\
-         </table></div>\n<p class=\"note\">Difficulty: the share of right answers among those given. Discrimination: the \
-         point-biserial correlation with the number of other tasks that are right.</p>\n",
-        heads.concat()
-    )
 }
 
 /// Returns a section for each task, with its results and common mistakes.

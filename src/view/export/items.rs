@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use attune_core::kernel::check::{AnswerMark, Task};
 use serde::Serialize;
 
+use super::escaped;
 use super::grades::{Class, GradedWork, field};
 
 /// The figures of one task.
@@ -89,7 +90,7 @@ fn point_biserial(scores: &[(bool, usize)]) -> Option<f64> {
 const COLUMNS: [&str; 6] = ["task", "answered", "right", "difficulty", "discrimination", "wrong answers"];
 
 /// Writes a figure with three decimals; empty if there is none.
-pub fn figure(value: Option<f64>) -> String {
+fn figure(value: Option<f64>) -> String {
     // A correlation such as −0.0004 would otherwise be written as −0.000.
     value.map_or(String::new(), |value| format!("{:.3}", if value.abs() < 0.0005 { 0.0 } else { value }))
 }
@@ -125,4 +126,26 @@ pub fn write_json(class: &Class<'_>, mut to: impl Write) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut to, &figures(class))?;
     writeln!(to)?;
     to.flush()
+}
+
+/// Returns a table with the figures of each task, as HTML for the page about the class.
+pub fn html(class: &Class<'_>) -> String {
+    let heads = ["task", "answered", "right", "difficulty", "discrimination"]
+        .map(|head| format!("<th scope=\"col\">{head}</th>"));
+    let row = |(place, item): (usize, &ItemFigures<'_>)| {
+        let (number, id) = (place + 1, escaped(item.task));
+        let [difficulty, discrimination] = [item.difficulty, item.discrimination].map(figure);
+        format!(
+            "<tr><th scope=\"row\"><a href=\"#task-{number}\">{number} · {id}</a></th><td>{}</td><td>{}</td>\
+             <td>{difficulty}</td><td>{discrimination}</td></tr>\n",
+            item.answered, item.right
+        )
+    };
+    let rows: String = figures(class).iter().enumerate().map(row).collect();
+    format!(
+        "<h2>Items</h2>\n<div class=\"scroll\"><table class=\"works\">\n<thead><tr>{}</tr></thead>\n<tbody>\n{rows}</tbody>\
+         </table></div>\n<p class=\"note\">Difficulty: the share of right answers among those given. Discrimination: the \
+         point-biserial correlation with the number of other tasks that are right.</p>\n",
+        heads.concat()
+    )
 }

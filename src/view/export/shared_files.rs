@@ -64,9 +64,9 @@ impl Parts<'_> {
         }
     }
 
-    /// Returns an element that holds JSON, which scripts find by its name in the element's id. In a site, large JSON is a
-    /// file that pages share: a script that sets a variable, because a page that was opened from the disk cannot read any
-    /// other file.
+    /// Returns an element that holds JSON, which scripts find by its name in the element's id. In a site, large JSON is
+    /// a file that pages share: a script that sets a variable, because a page that was opened from the disk cannot read
+    /// any other file.
     pub fn json(self, name: &str, json: &str) -> String {
         /// The size in bytes from which JSON gets a file of its own. Models that are trained for one lesson are
         /// smaller.

@@ -69,8 +69,8 @@ impl PatchPlaces {
         self.of_tokens.get(token).copied().flatten()
     }
 
-    /// Returns the token of each patch, row by row. Of a long text, only a stretch of the tokens is shown; a patch outside
-    /// of it has none.
+    /// Returns the token of each patch, row by row. Of a long text, only a stretch of the tokens is shown; a patch
+    /// outside of it has none.
     pub fn tokens(&self) -> Vec<Option<usize>> {
         let mut tokens = vec![None; self.rows * self.columns];
         for (token, place) in self.of_tokens.iter().enumerate() {

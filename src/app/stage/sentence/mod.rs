@@ -549,8 +549,8 @@ impl<'a> Strip<'a> {
     }
 
     /// Writes the step's number for each key, or the letters of its vectors, beside the key's word. Keys with the
-    /// largest pull come first, because a note that would overlap an earlier one is left out. Of patches, only those have
-    /// numbers that the step is about, because numbers would cover the picture.
+    /// largest pull come first, because a note that would overlap an earlier one is left out. Of patches, only those
+    /// have numbers that the step is about, because numbers would cover the picture.
     fn step_numbers(&self, painter: &egui::Painter, origin: Pos2, walk: &WalkModel, palette: &Palette) {
         let step = self.step;
         let mut notes = Notes { painter, palette, taken: Vec::new() };

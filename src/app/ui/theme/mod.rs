@@ -199,7 +199,8 @@ pub mod motion {
     pub const CAMERA: f32 = 0.3;
     /// One turn to and fro of a scene that opens in 3D.
     pub const SWAY: f32 = 16.0;
-    /// Continuous drawing after the last input. It is short, so that the next input seldom waits for a frame in progress.
+    /// Continuous drawing after the last input. It is short, so that the next input seldom waits for a frame in
+    /// progress.
     pub const AFTER_INPUT: f32 = 0.1;
     /// The time after which a stage that is being resized gets a picture of its new size.
     pub const RESIZE_SETTLES: f32 = 0.12;

@@ -449,8 +449,8 @@ impl Runner {
         Ok((own, activations, interventions))
     }
 
-    /// Checks the changes that code asks for, and returns interventions with these changes only. A patch gets its vector
-    /// from the second sentence's pass.
+    /// Checks the changes that code asks for, and returns interventions with these changes only. A patch gets its
+    /// vector from the second sentence's pass.
     fn only(
         &self,
         changes: &OnlyChanges,

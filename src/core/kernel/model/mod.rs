@@ -52,8 +52,8 @@ pub const HISTORY_STATES_MAX: usize = 200;
 pub struct LessonModel {
     /// The static vectors and examples from which the model was made, without the opening sentence.
     pub(crate) ground: EmbeddedCorpus,
-    /// The static vectors as they are shown, in the learner's basis. If the model trains the embedding table, their rows
-    /// are the present ones; see [`LessonModel::follow_table`].
+    /// The static vectors as they are shown, in the learner's basis. If the model trains the embedding table, their
+    /// rows are the present ones; see [`LessonModel::follow_table`].
     pub(crate) space: Arc<StaticSpace>,
     pub(crate) origin: ModelOrigin,
     pub(crate) training: Training,

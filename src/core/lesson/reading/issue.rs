@@ -25,7 +25,8 @@ pub(crate) fn inside(text: &str, line: usize, column: usize) -> Option<&str> {
     Some(&rest[..end.unwrap_or_else(|| rest.chars().next().map_or(0, char::len_utf8))])
 }
 
-/// Returns the end of a message about an unknown name, which offers the most similar known one; empty if none is similar.
+/// Returns the end of a message about an unknown name, which offers the most similar known one; empty if none is
+/// similar.
 pub fn did_you_mean<'c>(name: &str, known: impl IntoIterator<Item = &'c str>) -> String {
     nearest(name, known).map_or(String::new(), |near| format!("; did you mean {near:?}?"))
 }

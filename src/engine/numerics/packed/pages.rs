@@ -1,7 +1,7 @@
 //! Memory for large weights, in pages as large as the system provides them.
 //!
-//! A processor remembers where some thousand pages are. The weights of a model fill more small ones, and a product would
-//! wait at each until its place is looked up.
+//! A processor remembers where some thousand pages are. The weights of a model fill more small ones, and a product
+//! would wait at each until its place is looked up.
 
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
@@ -23,8 +23,8 @@ impl<T> Pages<T> {
     /// If the system has no room for them.
     pub fn zeros(count: usize) -> Self {
         let memory = MmapMut::map_anon(count * size_of::<T>()).expect("room for weights");
-        // Neighbouring matrices share a large page, so all of them are best made before one is written. A system without
-        // large pages refuses, and has small ones.
+        // Neighbouring matrices share a large page, so all of them are best made before one is written. A system
+        // without large pages refuses, and has small ones.
         #[cfg(target_os = "linux")]
         let _ = memory.advise(memmap2::Advice::HugePage);
         Self { memory, of: PhantomData }

@@ -13,7 +13,8 @@ use crate::numerics::Scalar;
 use crate::numerics::numbers::{Numbers, PANEL, Product};
 use crate::numerics::simd::{LANES, Lane};
 
-/// Number of a panel's rows by which all tiles are multiplied before the next rows. Both stay in the second-level cache.
+/// Number of a panel's rows by which all tiles are multiplied before the next rows. Both stay in the second-level
+/// cache.
 const DEPTH: usize = 384;
 
 /// The part of a panel by which a tile is multiplied.

@@ -397,7 +397,8 @@ struct Data<'a> {
     cells: Vec<CellData<'a>>,
 }
 
-/// The data of a page as JSON: its own, and the numbers of the model as training left it, which several pages may share.
+/// The data of a page as JSON: its own, and the numbers of the model as training left it, which several pages may
+/// share.
 pub struct PageData {
     own: String,
     statics: String,

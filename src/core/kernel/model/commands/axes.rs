@@ -102,7 +102,8 @@ impl LessonModel {
     }
 
     /// Refits the axes if the sentence has none of the words from which the first axis was measured, so that no axis is
-    /// named after words of an earlier sentence. A sentence that has the words of the lesson's axis gets that axis again.
+    /// named after words of an earlier sentence. A sentence that has the words of the lesson's axis gets that axis
+    /// again.
     pub(crate) fn refit_to_words(&mut self, lesson: &Lesson) -> Result<(), String> {
         let (basis, own) = (&self.space.basis, &self.space.own_basis);
         let is_there = |meaning: &Meaning| has_word_of(meaning, self.pass.frame());

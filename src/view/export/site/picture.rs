@@ -24,16 +24,16 @@ const CAPITAL: f32 = 0.78;
 #[derive(Clone, Copy)]
 pub(super) struct Frame {
     half: [f32; 2],
+    /// The share of the width and of the height that points take; the rest is room for names.
+    inner: [f32; 2],
     text: f32,
 }
 
 /// The frame of the picture on a card; `HERO` is that of the picture at the top of the page, and `NARROW_HERO` the same
 /// on a telephone.
-pub(super) const CARD: Frame = Frame { half: [190.0, 112.0], text: 15.0 };
-pub(super) const HERO: Frame = Frame { half: [380.0, 132.0], text: 16.0 };
-pub(super) const NARROW_HERO: Frame = Frame { half: [180.0, 112.0], text: 17.0 };
-/// The share of the width and of the height that points take; the rest is room for names.
-const INNER: [f32; 2] = [0.82, 0.76];
+pub(super) const CARD: Frame = Frame { half: [190.0, 112.0], inner: [0.82, 0.76], text: 15.0 };
+pub(super) const HERO: Frame = Frame { half: [380.0, 132.0], inner: [0.82, 0.76], text: 16.0 };
+pub(super) const NARROW_HERO: Frame = Frame { half: [180.0, 112.0], inner: [0.58, 0.76], text: 17.0 };
 
 /// Returns the gradients of all glows, which the pictures of the page share.
 pub(super) fn gradients() -> String {
@@ -58,8 +58,8 @@ pub(super) fn gradients() -> String {
 
 /// Returns a lesson's opening picture: its groups as glows, and the animated moves of its highlighted words.
 pub(super) fn svg(sketch: &Sketch, frame: Frame) -> String {
-    let Frame { half: [width, height], text: size } = frame;
-    let half = [width * INNER[0], height * INNER[1]];
+    let Frame { half: [width, height], inner, text: size } = frame;
+    let half = [width * inner[0], height * inner[1]];
     let at = |[x, y]: [f32; 2]| [x * half[0], -y * half[1]];
     let view = format!("{} {} {} {}", -width, -height, 2.0 * width, 2.0 * height);
     let mut text = format!("<svg viewBox=\"{view}\" style=\"font-size:{size}px\" aria-hidden=\"true\">");
@@ -152,7 +152,7 @@ struct Names {
 impl Names {
     /// Returns the place for the middle of a name beside a point; `None` if there is no free place in the picture.
     fn place(&mut self, name: &str, [x, y]: [f32; 2], away: f32) -> Option<[f32; 2]> {
-        let Frame { half: [width, height], text } = self.frame;
+        let Frame { half: [width, height], text, .. } = self.frame;
         let letters = name.chars().map(|letter| if letter.is_uppercase() { CAPITAL } else { LETTER });
         let side = letters.sum::<f32>() * text / 2.0 + away;
         let up = text / 2.0 + away;

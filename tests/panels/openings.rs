@@ -113,12 +113,15 @@ fn the_axis_stays_through_edits_until_it_is_refitted() {
     };
     let (opening, is_own) = names(&kernel);
     assert!(opening.is_some() && is_own);
-    let other = "The king put the money in the bank.";
-    kernel.apply(Command::Sentence(SentenceCommand::Set(other.to_owned())));
+    let set = |kernel: &mut Kernel, text: &str| kernel.apply(Command::Sentence(SentenceCommand::Set(text.to_owned())));
+    set(&mut kernel, "The trophy is small.");
     assert_eq!(names(&kernel), (opening.clone(), true));
+    // A sentence that has no word of the axis is measured by itself.
+    set(&mut kernel, "The king put the money in the bank.");
+    let (measured, is_own) = names(&kernel);
+    assert!(measured.is_some() && measured != opening && !is_own, "{measured:?}");
     kernel.apply(Command::Axes(AxisCommand::Refit));
-    let (refitted, is_own) = names(&kernel);
-    assert!(refitted.is_some() && refitted != opening && !is_own, "{refitted:?}");
+    assert_eq!(names(&kernel), (measured, false));
     kernel.apply(Command::Axes(AxisCommand::ResetAll));
     assert_eq!(names(&kernel), (opening, true));
 }

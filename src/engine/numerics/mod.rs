@@ -51,7 +51,7 @@ pub mod word2vec;
 
 use self::activation::erf_f32;
 use self::exp::exp_f32;
-use self::numbers::Product;
+use self::numbers::{Product, TableProduct};
 #[cfg(target_arch = "x86_64")]
 use self::simd::x86;
 use self::simd::{Plain, Work};
@@ -95,6 +95,9 @@ macro_rules! scalar {
             }
             fn multiply_packed(product: Product<'_, Self>) {
                 $multiply(product);
+            }
+            fn multiply_table(product: TableProduct<'_, Self>) {
+                table::multiply_range(product);
             }
             #[inline(always)]
             fn ln(self) -> Self {

@@ -1,4 +1,4 @@
-//! The numbers of packed weights in memory, and the operands of a product with them: plain data, which
+//! The numbers of packed weights and of tables in memory, and the operands of products with them: plain data, which
 //! [`Scalar`](super::Scalar) uses in its interface.
 
 /// Number of columns of a panel: two of the widest registers.
@@ -67,4 +67,25 @@ pub struct Product<'a, S> {
     pub b: &'a [S],
     /// Rows of `Y`.
     pub y: Vec<&'a mut [S]>,
+}
+
+/// A borrowed table, or rows of a model's own parameters.
+#[derive(Clone, Copy, Debug)]
+pub struct TableRef<'a, S> {
+    pub(super) rows: usize,
+    pub(super) cols: usize,
+    pub(super) numbers: Numbers<&'a [S], &'a [u16]>,
+}
+
+/// The operands of the product `Z = X Eᵀ + b` with a range of the table's rows, and the places for its result.
+pub struct TableProduct<'a, S> {
+    pub x: TableRef<'a, S>,
+    pub table: TableRef<'a, S>,
+    /// `b`; empty if there is none.
+    pub b: &'a [S],
+    /// First row of the range; the next field is the end of the last one.
+    pub first: usize,
+    pub end: usize,
+    /// The range's columns of each row of `Z`.
+    pub z: Vec<&'a mut [S]>,
 }

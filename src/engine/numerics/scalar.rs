@@ -4,7 +4,7 @@ use std::fmt;
 use std::iter::Sum;
 use std::ops::Neg;
 
-use super::numbers::Product;
+use super::numbers::{Product, TableProduct};
 use super::simd::Work;
 
 /// The type of numbers: `f32` in models, `f64` in gradient checks and where a measure needs more digits.
@@ -28,6 +28,9 @@ pub trait Scalar:
     fn dispatch<W: Work<Self>>(work: W) -> W::Output;
     /// Multiplies by packed weights with the processor's vector instructions: see [`packed`](super::packed).
     fn multiply_packed(product: Product<'_, Self>);
+    /// Multiplies by rows of a table: see [`table`](super::table). Generic functions are compiled in the crate that calls
+    /// them, which may be optimised less.
+    fn multiply_table(product: TableProduct<'_, Self>);
     fn ln(self) -> Self;
     /// Computes `erf(x) = 2/√π ∫₀ˣ e^(−t²) dt`; for `f32` with an error of at most 1e-7, see
     /// [`erf_f32`](super::activation::erf_f32).

@@ -384,10 +384,10 @@ impl<S: Scalar> Head<'_, S> {
             let (first, queries) = (panel * PANEL, weights.len() / stride);
             let visible = self.visible_keys(first, queries);
             self.scores(first, visible, weights);
-            if let Some(scores) = &mut scores {
-                scores[first * stride..][..weights.len()].copy_from_slice(weights);
-            }
             for (query, row) in weights.chunks_exact_mut(stride).enumerate() {
+                if let Some(scores) = &mut scores {
+                    scores[(first + query) * stride..][..stride].copy_from_slice(row);
+                }
                 softmax(simd, &mut row[..visible]);
                 row[visible..].fill(S::zero());
                 self.change(mode, first + query, &mut row[..keys]);

@@ -214,12 +214,19 @@ impl<S: Scalar> Packed<S> {
     }
 
     pub fn to_row_major(&self) -> Vec<S> {
+        let widened;
+        let panels: &[[S; PANEL]] = match &self.numbers {
+            Numbers::Whole(rows) => rows,
+            Numbers::Bf16(_) | Numbers::F16(_) => {
+                widened = self.numbers.widened();
+                &widened
+            }
+        };
         let mut values = vec![S::zero(); self.rows * self.cols];
         for first in (0..self.cols).step_by(PANEL) {
             let (width, panel) = (PANEL.min(self.cols - first), first / PANEL * self.rows);
-            for (i, row) in values.chunks_exact_mut(self.cols).enumerate() {
-                let to = row[first..first + width].iter_mut().enumerate();
-                to.for_each(|(lane, to)| *to = self.numbers.get(panel + i, lane));
+            for (row, from) in values.chunks_exact_mut(self.cols).zip(&panels[panel..]) {
+                row[first..first + width].copy_from_slice(&from[..width]);
             }
         }
         values

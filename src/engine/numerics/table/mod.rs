@@ -11,7 +11,9 @@ use std::sync::Arc;
 
 use faer::MatRef;
 
-pub use products::multiply_by_rows;
+pub use products::{multiply_by_rows, multiply_range};
+
+pub use super::numbers::TableRef;
 
 use super::packed::{Bf16, F16, NumberType, Numbers, write};
 use super::parallel::{available, map};
@@ -25,14 +27,6 @@ pub struct Table<S> {
     cols: usize,
     /// Numbers, row by row.
     numbers: Numbers<Matrix<S>, Vec<u16>>,
-}
-
-/// A borrowed table, or rows of a model's own parameters.
-#[derive(Clone, Copy, Debug)]
-pub struct TableRef<'a, S> {
-    rows: usize,
-    cols: usize,
-    numbers: Numbers<&'a [S], &'a [u16]>,
 }
 
 /// Number of rows of a part in [`Table::parts`], few enough to stay in a cache after they are widened.

@@ -10,6 +10,7 @@
 //! is computed with, so a row has the same bits in any product.
 
 use super::TableRef;
+use crate::numerics::numbers::TableProduct;
 use crate::numerics::parallel::{available, each};
 use crate::numerics::simd::{LANES, Lane, Simd, Work, dispatch};
 use crate::numerics::{Matrix, Scalar};
@@ -49,24 +50,18 @@ fn multiply_on<S: Scalar>(threads: usize, x: &Matrix<S>, table: TableRef<'_, S>,
     let parts = (0..rows).step_by(of_thread).map(|first| {
         let end = rows.min(first + of_thread);
         let z = rest.iter_mut().filter_map(|row| row.split_off_mut(..end - first)).collect();
-        Products { x, table, b, first, end, z }
+        TableProduct { x: x.into(), table, b, first, end, z }
     });
-    each(parts, dispatch);
+    each(parts, S::multiply_table);
     z
 }
 
-/// The products of all rows of `X` with a range of the table's rows.
-struct Products<'a, S> {
-    x: &'a Matrix<S>,
-    table: TableRef<'a, S>,
-    b: &'a [S],
-    first: usize,
-    end: usize,
-    /// The range's columns of each row of `Z`.
-    z: Vec<&'a mut [S]>,
+/// Computes the product with a range of the table's rows.
+pub fn multiply_range<S: Scalar>(product: TableProduct<'_, S>) {
+    dispatch(product);
 }
 
-impl<S: Scalar> Work<S> for Products<'_, S> {
+impl<S: Scalar> Work<S> for TableProduct<'_, S> {
     type Output = ();
 
     #[inline(always)]
@@ -83,7 +78,7 @@ impl<S: Scalar> Work<S> for Products<'_, S> {
     }
 }
 
-impl<S: Scalar> Products<'_, S> {
+impl<S: Scalar> TableProduct<'_, S> {
     /// Computes the products in tiles of `R` rows of `X` and `C` rows of the table.
     #[inline(always)]
     fn tiles<V: Simd<S>, const R: usize, const C: usize>(self, simd: V) {
@@ -98,7 +93,7 @@ impl<S: Scalar> Products<'_, S> {
             for (row, z) in (0..).step_by(R).zip(z.chunks_mut(R)) {
                 simd.fetch(soon.next().unwrap_or_default());
                 let mut products = [[S::zero(); C]; R];
-                multiply(simd, TableRef::from(x).stretch(row, x.rows(), &mut []), rows, &mut products);
+                multiply(simd, x.stretch(row, x.rows, &mut []), rows, &mut products);
                 for (z, products) in z.iter_mut().zip(&products) {
                     put(products, &mut z[begin - first..], b, begin);
                 }
@@ -110,7 +105,7 @@ impl<S: Scalar> Products<'_, S> {
     #[inline(always)]
     fn one_row<V: Simd<S>>(self, simd: V) {
         let Self { x, table, b, first, end, mut z } = self;
-        let ([x_lanes], [x_rest]) = lanes([x.row(0)]);
+        let ([x_lanes], [x_rest]) = lanes([x.flat_rows(0..1)]);
         let mut widened = table.room_for(LANES);
         for begin in (first..end).step_by(LANES) {
             let (of_table, rests) = lanes(table.stretch::<LANES>(begin, end, &mut widened));

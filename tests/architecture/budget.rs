@@ -11,10 +11,10 @@ use crate::source::{code_and_tests, files, lines, strings, without_comments};
 /// The agreed numbers. A change that goes above one raises it here, and says in its commit what it brings and what it
 /// deleted; one that stays far below lowers it.
 const AGREED: &[(&str, usize)] = &[
-    ("lines of src", 113_100),
+    ("lines of src", 112_780),
     ("lines of the page's scripts", 3_650),
-    ("lines of tests", 51_550),
-    ("lines of inline tests", 6_750),
+    ("lines of tests", 51_530),
+    ("lines of inline tests", 6_740),
     ("files of src", 580),
     ("functions over 40 lines in 10,000", 135),
     ("commands", 94),

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::messages::cut;
 
-/// Longest message and longest hint, in characters. Both quote names of the code, which may be as long as the code.
-const WORDS_CHARS_MAX: usize = 400;
+/// Longest message and longest hint, in characters, with the sign of a cut. Both quote names of the code, which may be
+/// as long as the code.
+const WORDS_CHARS_MAX: usize = 401;
 
 /// A message, a hint that may help, and the place in the text if it is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

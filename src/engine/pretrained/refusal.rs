@@ -5,8 +5,8 @@ use std::io;
 
 use crate::messages::cut;
 
-/// Largest number of characters of a name that a message repeats.
-const NAME_CHARS_MAX: usize = 160;
+/// Largest number of characters of a name that a message repeats, with the sign of a cut.
+const NAME_CHARS_MAX: usize = 161;
 
 /// Advice if a file differs from what was originally written.
 pub const FETCH_AGAIN: &str = "the file is damaged or incomplete: download it again";

@@ -13,13 +13,10 @@
 //! sentence.
 
 use super::attention::{multi_head, multi_head_backward};
-use super::{Matrix, Scalar, feed_forward, feed_forward_backward, norm, norm_backward, sum};
+use super::{Block, Matrix, Scalar, feed_forward, feed_forward_backward, norm, norm_backward, sum};
 use crate::numerics::block::{Attends, BlockConfig, Branches, Norm};
 use crate::numerics::params::pairs::{ATTENTION_NORM, ATTENTION_OUTPUT_NORM, FORWARD_NORM, FORWARD_OUTPUT_NORM};
-use crate::numerics::params::{Learned, Parameters, TensorId, TensorName};
-
-/// A block with its tensors.
-pub type Block<'a, S> = Learned<'a, BlockConfig, S>;
+use crate::numerics::params::{Parameters, TensorId, TensorName};
 
 /// The result of each step of the module's equations, for one sentence.
 pub struct Steps<S> {

@@ -34,12 +34,15 @@ pub mod word2vec;
 
 use std::f64::consts::PI;
 
-use self::block::Block;
 use super::activation::Activation;
+use super::block::BlockConfig;
 use super::norm::{NormForm, NormKind};
 use super::params::pairs::{FORWARD, GATE, HIDDEN};
-use super::params::{Parameters, TensorId};
+use super::params::{Learned, Parameters, TensorId};
 use super::{Matrix, Scalar};
+
+/// A block with its tensors.
+pub type Block<'a, S> = Learned<'a, BlockConfig, S>;
 
 /// Computes `a · b = Σ_k a_k b_k`.
 ///

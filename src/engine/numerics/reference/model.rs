@@ -15,10 +15,10 @@
 //! pulled to the static vectors of their own words.
 
 use super::attention::softmax;
-use super::block::{Block, backward, steps};
+use super::block::{backward, steps};
 use super::{
-    Matrix, Scalar, activations, activations_backward, affine, affine_backward, held_below, held_below_slope, norm,
-    norm_backward, tensor,
+    Block, Matrix, Scalar, activations, activations_backward, affine, affine_backward, held_below, held_below_slope,
+    norm, norm_backward, tensor,
 };
 use crate::numerics::model::{AttentionModel, Batch, Classes, Pooling, Readout, Sequences, Tower};
 use crate::numerics::params::pairs::{

@@ -28,8 +28,8 @@ pub trait Scalar:
     fn dispatch<W: Work<Self>>(work: W) -> W::Output;
     /// Multiplies by packed weights with the processor's vector instructions: see [`packed`](super::packed).
     fn multiply_packed(product: Product<'_, Self>);
-    /// Multiplies by rows of a table: see [`table`](super::table). It is a method so that it is compiled, and optimised, in
-    /// this crate and not in the one that calls it.
+    /// Multiplies by rows of a table: see [`table`](super::table). It is a method so that it is compiled, and
+    /// optimised, in this crate and not in the one that calls it.
     fn multiply_table(product: TableProduct<'_, Self>);
     fn ln(self) -> Self;
     /// Computes `erf(x) = 2/√π ∫₀ˣ e^(−t²) dt`; for `f32` with an error of at most 1e-7, see

@@ -12,10 +12,10 @@ use crate::source::{code_and_tests, files, lines, strings, without_comments};
 /// deleted; one that stays far below lowers it.
 const AGREED: &[(&str, usize)] = &[
     ("lines of src", 113_130),
-    ("lines of the page's scripts", 3_650),
-    ("lines of tests", 51_530),
-    ("lines of inline tests", 6_740),
-    ("files of src", 580),
+    ("lines of the page's scripts", 3_655),
+    ("lines of tests", 51_910),
+    ("lines of inline tests", 6_700),
+    ("files of src", 583),
     ("functions over 40 lines in 10,000", 135),
     ("commands", 95),
     ("quantities", 39),

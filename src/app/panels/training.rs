@@ -199,7 +199,7 @@ fn pace_ui(ui: &mut Ui, pace: &mut Pace) {
 fn look_ui(ui: &mut Ui, model: &TrainingModel) -> Vec<Command> {
     let mut commands = Vec::new();
     let is_look = model.shown.is_some();
-    ui.horizontal_wrapped(|ui| {
+    ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
         let latest = ui.add_enabled(is_look, Button::new("Latest"));
         if latest.on_hover_text("Show the latest step again").clicked() {
@@ -217,7 +217,7 @@ fn look_ui(ui: &mut Ui, model: &TrainingModel) -> Vec<Command> {
             Some(step) => format!("step {step}, on the way to {}", model.sought),
         };
         let said = RichText::new(said);
-        ui.add(egui::Label::new(if is_look { said.strong() } else { said.weak() }))
+        ui.add(egui::Label::new(if is_look { said.strong() } else { said.weak() }).truncate())
             .on_hover_text("Drag along the curve to look back, or press [ and ]; with Shift, by ten steps");
     });
     commands

@@ -127,7 +127,7 @@ fn a_wholly_new_sentence_gets_axes_of_its_own() {
     };
     let own = ends(&kernel);
     assert_eq!(set(&mut kernel, &first.replace("big", "small")), own, "an edit");
-    let text = "the dogs saw the king in the garden.";
+    let text = "the dogs liked the king in the garden.";
     kernel.apply(Command::Sentence(SentenceCommand::Type(text.to_owned())));
     assert_eq!(ends(&kernel), own, "not finished");
     let new = set(&mut kernel, text);

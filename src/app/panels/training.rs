@@ -182,7 +182,7 @@ fn pace_ui(ui: &mut Ui, pace: &mut Pace) {
 /// Says which step is shown. The line is always there, so that nothing jumps.
 fn look_ui(ui: &mut Ui, model: &TrainingModel, commands: &mut Vec<Command>) {
     let is_look = model.shown.is_some();
-    ui.horizontal_wrapped(|ui| {
+    ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
         let back = "Continues from this step on a new branch; Undo brings the old branch back";
         for (name, tip, command) in [
@@ -198,7 +198,7 @@ fn look_ui(ui: &mut Ui, model: &TrainingModel, commands: &mut Vec<Command>) {
             Some(step) => format!("step {step}, on the way to {}", model.sought),
         };
         let said = RichText::new(said);
-        ui.add(egui::Label::new(if is_look { said.strong() } else { said.weak() }))
+        ui.add(egui::Label::new(if is_look { said.strong() } else { said.weak() }).truncate())
             .on_hover_text("Drag along the curve to look back, or press [ and ]; with Shift, by ten steps");
     });
 }

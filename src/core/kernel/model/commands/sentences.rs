@@ -24,13 +24,17 @@ impl LessonModel {
                 return self.pass.generate(count, choice, lesson, &self.training);
             }
         };
-        if !sentence.is_same_choice(self.pass.sentence()) {
-            let is_same_text = sentence.recorded.is_some() && sentence.index == self.pass.sentence().index;
-            let label = if is_same_text { "choice of the tokens" } else { "choice of the sentence" };
-            let before = self.pass.show(sentence);
-            self.remember(label, UndoPart::Sentence(before));
+        let fit = |model: &mut Self| if keeps_axes { Ok(()) } else { model.refit_to_words(lesson) };
+        if sentence.is_same_choice(self.pass.sentence()) {
+            return fit(self);
         }
-        if keeps_axes { Ok(()) } else { self.refit_to_words(lesson) }
+        let is_same_text = sentence.recorded.is_some() && sentence.index == self.pass.sentence().index;
+        let label = if is_same_text { "choice of the tokens" } else { "choice of the sentence" };
+        self.as_one(label, |model| {
+            let before = model.pass.show(sentence);
+            model.remember(label, UndoPart::Sentence(before));
+            fit(model)
+        })
     }
 
     /// Returns the stretch of the recorded text that begins at the token `first`, or an error if no recorded text is

@@ -174,9 +174,8 @@ fn senses_of(list: &SenseList, is_on: bool) -> Vec<SenseCommand> {
 /// it is reset first, because the choice of the sentence may have refitted the axes.
 fn axes_of(space: &StaticSpace) -> Vec<AxisCommand> {
     let basis = &space.basis;
-    let reset = space.own_basis.meaning.as_ref().map(|_| AxisCommand::ResetAll);
     if *basis == space.own_basis {
-        return reset.into_iter().collect();
+        return Vec::new();
     }
     let raw = basis.raw.then_some(AxisCommand::SetRaw(true));
     let fit = basis.fitted.iter().map(|fit| AxisCommand::Fit {
@@ -188,7 +187,7 @@ fn axes_of(space: &StaticSpace) -> Vec<AxisCommand> {
         let chosen = chosen.as_ref()?;
         Some(AxisCommand::Set { axis, from: chosen.from.text.clone(), to: chosen.to.text.clone() })
     });
-    reset.into_iter().chain(raw).chain(fit).chain(chosen).collect()
+    raw.into_iter().chain(fit).chain(chosen).collect()
 }
 
 /// Returns the commands for the training. Each change precedes the [`TrainingCommand::TrainTo`] that continues from it.
@@ -288,14 +287,19 @@ impl Resuming {
         if let Command::Training(TrainingCommand::TrainTo(step)) = command {
             self.goal = Some(step.unwrap_or(model.training.trainer().steps()));
         }
-        let done = match &command {
+        let lesson = model.origin.lesson.clone();
+        let mut done = match &command {
             Command::Interventions(of_sentence) if of_sentence.is_of_sentence() && self.has_no_sentence => {
                 Err("its sentence is no longer there".to_owned())
             }
             // The refusal of the list has been reported already.
             Command::Senses(_) if self.has_no_senses && !lists => Ok(()),
-            _ => model.apply(command.clone(), &model.origin.lesson.clone()),
+            _ => model.apply(command.clone(), &lesson),
         };
+        // A new sentence may refit the axes, but those of the saved work are the lesson's or follow.
+        if shows && done.is_ok() {
+            done = model.apply(Command::Axes(AxisCommand::ResetAll), &lesson);
+        }
         // Restored changes are not added to the undo history.
         model.take_changes();
         self.has_no_sentence |= shows && done.is_err();

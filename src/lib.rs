@@ -19,7 +19,7 @@
 //!   recording/    recordings of any model -> tokens and tensors, and   start at parts.rs, mod.rs
 //!                 whether these agree with each other
 //! core/    attune-core
-//!   lesson/       RON text -> checked values, every issue with its place  start at schema/mod.rs
+//!   lesson/       RON text -> checked values, every issue with its place  start at mod.rs, load.rs
 //!   kernel/       the running lesson: commands in, snapshots out       start at kernel.rs
 //!   store/        where the learner's work is kept: values in files    start at mod.rs
 //! view/    attune-view
@@ -51,19 +51,27 @@
 //! `view/export/live_page/page/engine.js`. Any other change of a pass is a field of
 //! [`Interventions`](attune_engine::numerics::model::activations::Interventions), a command in `core/kernel/command.rs`
 //! that is applied in `core/kernel/model/commands/interventions.rs`, a row of `INTERVENTIONS` in
-//! `core/kernel/sentence_pass/interventions.rs`, and an entry of the trace in `view/export/trace.rs`.
+//! `core/kernel/sentence_pass/interventions.rs`, and an entry of the trace in `view/export/trace.rs`. It acts in
+//! `engine/numerics/model/activations.rs`, and on a page in `view/export/live_page/page/engine.js` (with `data.js`).
+//! The rule of a number that it changes is in `view/explain/rules`, its control in `view/view_model/what_if.rs` and
+//! `app/panels/intervene.rs`, its name in code in `engine/code/changes.rs`, and its option in `cli/args.rs`. The
+//! compiler asks for the other places, where `Interventions` is taken apart.
 //!
 //! A quantity is a line of `quantities!` in `engine/quantity/mod.rs`, an arm of `computed_rule` in
 //! `view/explain/rules/mod.rs`, and its rule in the file of its subject beside it. The window's formula, card and
-//! provenance follow from the rule, and so does the value if nothing stores the number. A sentence is added in
-//! `view/explain/sentences.rs`, or in `tellings.rs` for a query and a key in a head. If a snapshot stores the number,
-//! `view/explain/reader.rs` reads it: a matrix of the activations needs an arm of `Quantity::matrix` and its name in
-//! `EntryReader::stored`; any other matrix, an arm of `stored`; a single number, an arm of `EntryReader::value`.
-//! `RecordedPass::has` in `core/kernel/sentence_pass/recorded.rs` says whether a recording has it, and `missing` in
-//! `view/view_model/needs.rs` what is lacking. The names `trace` (blocks and heads only) and `code` give it to the
-//! trace, and to code cells and *Variables*, if `Quantity::matrix` has it; code reads the few others in
-//! `core/kernel/notebook/live.rs`. A live page has cards of only a few quantities of a head: a new one is a row of
-//! `WHOLE` in `view/explain/cards.rs`, an arm of `rules_of` there, and a telling in `tellings.rs`.
+//! provenance follow from the rule, and so does the value if nothing stores the number. A rule may use only the
+//! operations of `Function` and `Fold` in `view/explain/rule.rs`; a new one also needs `print.rs` and `lines.rs` there,
+//! and `view/export/live_page/page/rules.js`. The number is shown where something names it, such as a step of the walk
+//! in its `rows` (`view/explain/walk.rs`). A number of one entry is a quantity; one number of a whole head is a
+//! measure. A sentence is added in `view/explain/sentences.rs`, or in `tellings.rs` for a query and a key in a head. If
+//! a snapshot stores the number, `view/explain/reader.rs` reads it: a matrix of the activations needs an arm of
+//! `Quantity::matrix` and its name in `EntryReader::stored`; any other matrix, an arm of `stored`; a single number, an
+//! arm of `EntryReader::value`. `RecordedPass::has` in `core/kernel/sentence_pass/recorded.rs` says whether a recording
+//! has it, and `missing` in `view/view_model/needs.rs` what is lacking (the compiler does not ask for the latter). The
+//! names `trace` (blocks and heads only) and `code` give it to the trace, and to code cells and *Variables*, if
+//! `Quantity::matrix` has it; code reads the few others in `core/kernel/notebook/live.rs`. A live page has cards of
+//! only a few quantities of a head: a new one is a row of `WHOLE` in `view/explain/cards.rs`, an arm of `rules_of`
+//! there, and a telling in `tellings.rs`.
 //!
 //! A panel has its name, and what it shows of a pass, in `core/lesson/schema/panels.rs`, and its sheet in a file of
 //! `view/panels` with a row in `view/panels/mod.rs`. The sheet is made of models in `view/view_model`, which its
@@ -79,16 +87,17 @@
 //! `view/export/recording` writes them, and `docs/record.py` is the recorder that `attune manual record` prints.
 //!
 //! There are three lists of measures, and each is a macro `measures!`. A measure of heads in the sentence that is shown
-//! is a row in `engine/numerics/head_measures.rs`, with its pairs in `HeadPatterns`. A measure of heads over a file of
-//! texts is a row in `engine/numerics/evidence/corpus.rs`, with the sums that it needs in `HeadSums`; the compiler then
-//! asks for its formula there, its name in a table (`view/export/evidence/heads.rs`) and its range in a claim
-//! (`core/lesson/read/claims.rs`). Both know a token only by its row of the vocabulary, the first also by whether the
-//! tokenizer added it. A measure that needs more, such as which tokens are nouns, extends `MeasuredToken` (filled in
-//! `core/kernel/values/sentence.rs` and `core/kernel/sentence_pass/recorded_check.rs`) or `TextWords` (filled in
-//! `core/kernel/evidence/texts.rs`). A measure of which word mattered is a row in `engine/numerics/evidence/words.rs`,
-//! and its values in `word_table` there, in the order of the rows; panels, arcs and `attune words` then have it. The
-//! commands `map`, `score`, `words` and `heads` are functions of `core/kernel/evidence`, written by
-//! `view/export/evidence`.
+//! is a row in `engine/numerics/head_measures.rs`, with its pairs in `HeadPatterns`. One that is not a share of pairs
+//! has its formula in `HeadPatterns::measure`, and is named in `is_share` and `counts_pairs`, for which the compiler
+//! does not ask. A measure of heads over a file of texts is a row in `engine/numerics/evidence/corpus.rs`, with the
+//! sums that it needs in `HeadSums`; the compiler then asks for its formula there, its name in a table
+//! (`view/export/evidence/heads.rs`) and its range in a claim (`core/lesson/read/claims.rs`). Both know a token only by
+//! its row of the vocabulary, the first also by whether the tokenizer added it. A measure that needs more, such as
+//! which tokens are nouns, extends `MeasuredToken` (filled in `core/kernel/values/sentence.rs` and
+//! `core/kernel/sentence_pass/recorded_check.rs`) or `TextWords` (filled in `core/kernel/evidence/texts.rs`). A measure
+//! of which word mattered is a row in `engine/numerics/evidence/words.rs`, and its values in `word_table` there, in the
+//! order of the rows; panels, arcs and `attune words` then have it. The commands `map`, `score`, `words` and `heads`
+//! are functions of `core/kernel/evidence`, written by `view/export/evidence`.
 //!
 //! An export format is a variant and a row of `FORMATS` in `view/export/format.rs`, and a file beside it that `file.rs`
 //! calls. If it has no cells, `Format::is_page` says so, and `write_answered` calls it instead of `write_page`. A
@@ -108,6 +117,12 @@
 //!
 //! `CONTRIBUTING.md` has recipes for these, with the tests. Paths are from `src/`, but `docs/` and `CONTRIBUTING.md`
 //! lie at the root.
+//!
+//! A live page computes its pass again, in `view/export/live_page/page/engine.js`, and works out its cards in
+//! `rules.js` and `provenance.js` there; `live_page/mod.rs` and `numbers.rs` give it its data, and
+//! `tests/export/engines.rs` compares it with the definition. The page of a recording computes nothing (`given.rs`,
+//! `given.js`). A lesson is parsed by `core/lesson/load.rs`: text becomes a tree in `reading/`, and the tree becomes
+//! the values of `schema/` in `read/`.
 //!
 //! `docs/slider-to-point.md` follows one number from a weight's slider to a point on the stage, file by file.
 //!

@@ -109,7 +109,8 @@ impl Recovery {
     }
 }
 
-/// Corrects the shader, and registers the error handler and the resources that are recreated when the device is lost.
+/// Corrects bevy_egui's shader, and registers the error handler and the resources that are recreated when the device is
+/// lost. It is added after bevy_egui's plugin, which has the shader.
 pub fn plugin(app: &mut App) {
     correct_shader(app);
     app.init_resource::<Recovery>().insert_resource(Rescue(|_| None)).insert_resource(RenderErrorHandler(handle));

@@ -437,7 +437,7 @@ fn quiet(folder: &Path, title: &str) -> FileDialog {
         .show_pinned_folders(false)
         .show_menu_button(false)
         .show_new_folder_button(false)
-        // The field of the search would be dark in every theme.
+        // The search field would be dark in every theme.
         .show_search(false)
         .show_path_edit_button(false)
         .labels(labels());

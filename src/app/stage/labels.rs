@@ -113,7 +113,7 @@ pub fn place_again(
 
 /// Gaps between a point and its name, from near to far. The priority of a label decides how many of them it may use.
 const GAPS: [f32; 6] = [size::LABEL_GAP, 9.0, 18.0, 30.0, 44.0, 60.0];
-/// Free room that a new name needs around it.
+/// Free room that a new name needs around it, if the name may be left out.
 const ROOM: Vec2 = Vec2::new(6.0, 2.0);
 /// Free room around a label that is drawn.
 const MARGIN: Vec2 = Vec2::new(5.0, 0.0);

@@ -119,8 +119,8 @@ impl Entries<'_> {
         Some(tokens)
     }
 
-    /// Reads a list of positions of tokens, sorts it and removes duplicates. The list is empty if there is no such
-    /// entry, or if the entry is wrong, which is added to the faults.
+    /// Reads a list of token positions, sorts it and removes duplicates. The list is empty if there is no such entry,
+    /// or if the entry is wrong; then it also records a fault.
     fn places(&mut self, key: &str, tokens: usize) -> Vec<usize> {
         let mut places: Vec<usize> = self.list(key, "a list of places of tokens in JSON").unwrap_or_default();
         places.sort_unstable();

@@ -184,8 +184,8 @@ impl PartialEq for Features {
 }
 
 impl Features {
-    /// Returns the features; `None` if the lesson is not a file of vectors. `before` is returned if it belongs to the
-    /// same file.
+    /// Returns the features of a file of vectors that is opened by itself; `None` for any other lesson. Returns
+    /// `before` if it has the same number of rows and the same columns.
     pub(super) fn after(snapshot: &Snapshot, before: Option<&Self>) -> Option<Self> {
         let StaticEmbedding::Given(given) = &snapshot.lesson.static_embedding else { return None };
         let columns = match &given.source {

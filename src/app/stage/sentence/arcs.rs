@@ -302,7 +302,8 @@ impl Plan {
         plan
     }
 
-    /// Returns the horizontal position of the middle of a word in the plan scrolled by a distance.
+    /// Returns the horizontal position of the middle of a word after the widest row is scrolled by `by`; `None` if the
+    /// plan does not have the word.
     pub fn middle(&self, at: WordAt, by: f32) -> Option<f32> {
         let word = self.place(at)?;
         Some(word.rect.center().x + self.shift(word.row, by))

@@ -70,7 +70,7 @@ impl KeptTexts {
 #[derive(Clone, Debug)]
 pub struct OpenedText {
     pub ranked: RankedText,
-    /// The line as it is written.
+    /// The line of the file of texts, before it is split into tokens.
     pub line: String,
     pub queries: Vec<String>,
     pub keys: Vec<String>,

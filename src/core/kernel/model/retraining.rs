@@ -160,9 +160,9 @@ impl LessonModel {
     }
 }
 
-/// Transfers the interventions of one model to another: for each layer, those of the heads that still exist. Frozen
-/// weights and a patch are not transferred. Also returns the names of the changes in layers that the new model does not
-/// have.
+/// Transfers the interventions of one model to another: the temperature, the scale and the mask, and the modes and
+/// removed edges of the heads that still exist. Frozen weights and a patch are not transferred. Also returns the names
+/// of the changes in layers that the new model does not have.
 fn kept(before: &Interventions<f32>, old: &Architecture, new: &Architecture) -> (Interventions<f32>, Vec<String>) {
     let mut now = interventions::none(new);
     (now.temperature, now.scale, now.mask) = (before.temperature, before.scale, before.mask.clone());

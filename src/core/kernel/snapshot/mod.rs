@@ -42,7 +42,7 @@ pub struct Snapshot {
     pub embedding_progress: Progress,
     /// The attention model, once it is initialised.
     pub model: Option<ModelSnapshot>,
-    /// The learner's cells.
+    /// The notebook: the cells of the lesson and of the learner, with their results.
     pub notebook: Arc<NotebookSnapshot>,
     pub history: HistorySnapshot,
     /// Progress of a retraining, during which the earlier model is shown.

@@ -26,9 +26,10 @@ pub enum WordPrediction {
     /// A word predicts each word of its window.
     SkipGram {
         /// Whether noise words are drawn once for a window instead of for each of its pairs. The window is then trained
-        /// in one step, with `L = Σ_c L_(w, c)` and the same `n` in every term. This is several times faster, because a
-        /// window has `m + k` scores instead of `m (1 + k)`. The gradient has the same expectation but more variance,
-        /// and all pairs of a window are computed from the same vectors.
+        /// in one step, with `L = Σ_c L_(w, c)` and the same `n` in every term. This is faster: there are still
+        /// `m (1 + k)` scores, but they use only `1 + k` rows of the contexts, and only `k` noise words are drawn. The
+        /// gradient has the same expectation but more variance, and all pairs of a window are computed from the same
+        /// vectors.
         share_negatives: bool,
     },
     /// The mean of the words of a window predicts the word in its middle.

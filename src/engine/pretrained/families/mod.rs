@@ -83,7 +83,7 @@ pub(super) struct FamilyEntry {
     family: Family,
     /// Name in the field `model_type`.
     model_type: &'static str,
-    /// Name that people know.
+    /// Name in texts for the learner, such as `GPT-2`.
     name: &'static str,
     /// Field with the text model's config, if the family's models also read pictures.
     within: Option<&'static str>,

@@ -70,19 +70,28 @@ fn bytes(folder: &Path, name: &str, most: u64) -> Result<Vec<u8>, Refusal> {
     Ok(bytes)
 }
 
+/// Reads a text file of at most `most` bytes, which may begin with a byte order mark.
+///
+/// # Errors
+/// If it is missing, not a regular file, larger, in another program's format, or not UTF-8.
+pub fn marked_text(folder: &Path, name: &str, most: u64) -> Result<String, Refusal> {
+    String::from_utf8(bytes(folder, name, most)?).map_err(|_| unlike("bytes that are not UTF-8", name))
+}
+
 /// Reads a text file of at most `most` bytes.
 ///
 /// # Errors
-/// If it is missing, not a regular file, larger, in another program's format, not UTF-8, or JSON after a byte order
-/// mark, which JSON does not allow.
+/// See [`marked_text`]; also if it is JSON after a byte order mark, which JSON does not allow.
 pub fn text(folder: &Path, name: &str, most: u64) -> Result<String, Refusal> {
-    let bytes = bytes(folder, name, most)?;
-    let unlike =
-        |found| Refusal::new(found, "text in UTF-8 without a byte order mark", "save the file so").in_file(name);
-    if bytes.starts_with(files::MARK) && name.ends_with(".json") {
-        return Err(unlike("a byte order mark before the text"));
+    let text = marked_text(folder, name, most)?;
+    if text.as_bytes().starts_with(files::MARK) && name.ends_with(".json") {
+        return Err(unlike("a byte order mark before the text", name));
     }
-    String::from_utf8(bytes).map_err(|_| unlike("bytes that are not UTF-8"))
+    Ok(text)
+}
+
+fn unlike(found: &str, name: &str) -> Refusal {
+    Refusal::new(found, "text in UTF-8 without a byte order mark", "save the file so").in_file(name)
 }
 
 /// Reads a text file, or returns `None` if it is missing.

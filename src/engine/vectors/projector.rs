@@ -82,7 +82,7 @@ pub fn names_tables(head: &[u8]) -> bool {
 /// If it is not such a config, its files are elsewhere, or they have no vectors.
 pub fn read_config(path: &Path, watch: Watch<'_>) -> Result<Vectors, LoadStopped> {
     let (folder, name) = split(path)?;
-    let text = texts::text(folder, name, CONFIG_BYTES_MAX)?;
+    let text = texts::marked_text(folder, name, CONFIG_BYTES_MAX)?;
     let text = text_without_mark(&text);
     let embeddings = if is_object(text.as_bytes()) { of_json(text)? } else { of_text(text)? };
     let count = embeddings.len();

@@ -34,7 +34,7 @@ use crate::app::picture::Renderer;
 /// Stands for the renderer in a build that cannot draw.
 #[cfg(not(feature = "app"))]
 #[derive(Default)]
-pub struct Renderer;
+pub struct Renderer {}
 
 /// Trains the lesson and writes the file. For a page, the cells run first.
 pub fn export(request: &ExportArgs, common: &Common) -> Result<(), CliFault> {

@@ -8,6 +8,9 @@ const PATTERN_BYTES: usize = 1 << 20;
 const PATTERN_DEPTH: u32 = 50;
 
 /// Compiles a pattern that does not distinguish upper and lower case.
+///
+/// # Errors
+/// A message of one line if the pattern is not valid or too large.
 pub fn read(text: &str) -> Result<Regex, String> {
     let built =
         RegexBuilder::new(text).case_insensitive(true).size_limit(PATTERN_BYTES).nest_limit(PATTERN_DEPTH).build();

@@ -65,7 +65,8 @@ pub enum Command {
     /// the answer through this head's queries, keys or values alone.
     #[serde(skip)]
     Paths(usize),
-    /// Measures all heads over a file of texts. The results are saved, but not the command.
+    /// Starts, stops or removes the measures of all heads over a file of texts, or opens the texts of a head. The
+    /// results are saved, but not the command.
     #[serde(skip)]
     Texts(TextsCommand),
     /// Measures which word mattered for an answer of the sentence on the stage, on a thread of its own. The measurement
@@ -480,10 +481,10 @@ impl TensorEntries {
         all
     }
 
-    /// Returns the entries with their indices among those of all tensors.
+    /// Returns the entries, each with its index among the entries of all tensors.
     ///
     /// # Errors
-    /// A message for the learner if there is no such tensor, or one of another size.
+    /// A message for the learner if the model has no such tensor, or if it has another size.
     pub fn indexed(&self, parameters: &Parameters<f32>) -> Result<Vec<(usize, f32)>, String> {
         self.fitting(parameters).ok_or_else(|| {
             let Self { name, rows, cols, .. } = self;

@@ -149,7 +149,7 @@ impl Kernel {
         Self { clock, ..self }
     }
 
-    /// Adds sentences to the report, which counts those above a readable number.
+    /// Adds sentences to the report. Beyond a readable number, they are only counted.
     fn say(&mut self, words: Vec<String>) {
         const MOST: usize = 40;
         self.reported += words.len();

@@ -297,8 +297,8 @@ fn shared_scale(of: &Architecture, parameters: &Parameters<f32>) -> Option<Share
     last.or_else(embedding)
 }
 
-/// Returns the spread that determines the axes of a lesson's picture: that of the states in all layers of a pretrained
-/// model or of a recording, that of all vectors of a whole file, or else that of the [`basis_vectors`].
+/// Returns the spread that determines the axes of a lesson's picture. It is the spread of the states in all layers of a
+/// pretrained model or of a recording, of all vectors of a whole file, or else of the [`basis_vectors`].
 pub fn own_spread(
     lesson: &Lesson,
     space: &StaticSpace,
@@ -317,8 +317,8 @@ struct Opening {
     sentence: Option<Sentence>,
 }
 
-/// Multiplications of writing a target above which only the first sentence has one when a lesson opens: the model would
-/// write all the others before the first picture, although only their axes are needed.
+/// Number of multiplications for writing a target above which only the first sentence gets one when a lesson opens. The
+/// model would otherwise write all targets before the first picture, although the others only serve to fit the axes.
 const WRITING_COST_MAX: f64 = 1e8;
 
 /// Returns the number of multiplications with which a model writes the longest target of a source.

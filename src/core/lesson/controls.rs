@@ -105,7 +105,7 @@ pub const CONTROLS: &[&str] = &[
 const VERBS: &[&str] = &["press", "click", "choose", "open", "close", "tick", "untick", "select", "push"];
 /// Nouns that mark the previous phrase in italics as the name of a control.
 const NOUNS: &[&str] = &["panel", "button", "menu"];
-/// Words that may be between such a verb and the name.
+/// Words that may be between one of the [`VERBS`] and the name of a control.
 const BETWEEN: &[&str] = &["the", "on", "then", "panel", "button"];
 /// Words that may join two names of controls.
 const JOINTS: &[&str] = &["", "and", "or", "then", "and then", "or then"];

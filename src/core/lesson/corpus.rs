@@ -34,6 +34,9 @@ pub enum TemplateError {
 }
 
 /// Splits a template into its words and slots, in order. Each becomes exactly one word of the sentence.
+///
+/// # Errors
+/// If a brace has no partner, or a slot has no name or touches another word.
 pub fn pieces(template: &str) -> Result<Vec<TemplatePiece>, TemplateError> {
     let mut pieces = Vec::new();
     let mut rest = template;

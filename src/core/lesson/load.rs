@@ -45,6 +45,9 @@ const A_LESSON_OR_MODEL: &str = "a lesson file, a model's folder, or the name of
 
 /// Reads a lesson file, or opens a pretrained model, a recording or a file of vectors, and returns either the lesson or
 /// all its issues with their places. A model is given by its folder or by its name in the Hugging Face cache.
+///
+/// # Errors
+/// The issues, of which there is at least one.
 pub fn read(path: &Path) -> Result<Lesson, Vec<LessonIssue>> {
     read_with_text(path).map(|(lesson, _)| lesson)
 }
@@ -113,6 +116,9 @@ fn refused(file: &str, Refusal { file: part, tensor, found, expected, advice }: 
 }
 
 /// Parses the text of a lesson; `file_name` is used in the issues.
+///
+/// # Errors
+/// The issues, of which there is at least one.
 pub fn parse(file_name: &str, text: &str) -> Result<Lesson, Vec<LessonIssue>> {
     if begins_as_glossary(text) {
         return Err(vec![LessonIssue::of_file(file_name, "this is a glossary, not a lesson", A_LESSON)]);

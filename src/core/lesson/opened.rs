@@ -125,7 +125,7 @@ impl Lesson {
 /// The id of the only cell of a lesson that was opened on a file or a folder.
 const ABOUT: &str = "about";
 
-/// Returns the only cell of such a lesson.
+/// Returns the only cell of a lesson that was opened on a file or a folder.
 pub(super) fn note(markdown: String) -> Cell {
     Cell { id: ABOUT.to_owned(), kind: CellKind::Text { markdown: markdown.into() }, opens: Vec::new() }
 }

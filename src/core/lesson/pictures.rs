@@ -163,7 +163,7 @@ pub fn within(folder: Option<&Path>, path: &str) -> Result<PathBuf, String> {
     if path.is_empty() || path.contains(['\\', '\0']) || !Path::new(path).components().all(is_plain) {
         return Err(outside());
     }
-    // The folder of a lesson that is named without one is empty: the current folder.
+    // If the path of a lesson names no folder, the folder is empty and stands for the current one.
     let folder = Path::new(".").join(folder).canonicalize().map_err(|error| words(&error))?;
     let file = folder.join(path).canonicalize().map_err(|error| words(&error))?;
     if file.starts_with(&folder) { Ok(file) } else { Err(outside()) }

@@ -53,7 +53,7 @@ impl<'l> Measured<'l> {
     /// Checks that the lesson is valid with the recipe applied.
     ///
     /// # Errors
-    /// A message for the learner if it is not.
+    /// A message for the learner if the lesson is not valid.
     pub fn check(&self, recipe: &Recipe) -> Result<(), String> {
         self.changed(recipe).map(|_| ())
     }

@@ -196,7 +196,7 @@ impl<'a> Towers<'a> {
     }
 
     /// Returns the hidden states with which a block begins and ends, each with the number of layers before it. A block
-    /// ends with those with which the next block begins; these are the states after its own layer, unless layers
+    /// ends with the states with which the next block begins; these are the states after its own layer, unless layers
     /// without a block follow. Between the two attentions of a decoder's layer, there are none.
     pub fn around(&self, block: usize) -> [Option<(usize, &'a FileTensor)>; 2] {
         let blocks = self.blocks();
@@ -219,7 +219,7 @@ impl RecordedModel {
     /// Opens a recording. The weights of a small file are all checked at once.
     ///
     /// # Errors
-    /// Everything in the file that does not fit.
+    /// A refusal for each fault of the file.
     pub fn open(path: &Path) -> Result<Self, Vec<Refusal>> {
         let recording = Recording::open(path)?;
         let attentions = || recording.texts.iter().flat_map(|text| &text.attentions);
@@ -375,9 +375,9 @@ fn readable(tower: TowerTokens<'_>) -> Vec<String> {
     tower.tokens.iter().map(|token| shown(&spelling, token)).collect()
 }
 
-/// Returns the different tokens of all texts of the first one's form, in their order, and those of each text as rows.
-/// Where there are hidden states, each of these tokens has some in the file, so a vector for each takes no more than
-/// the file.
+/// Returns the different tokens of all texts that have the form of the first, in their order, and the tokens of each
+/// text as rows. Where there are hidden states, each of these tokens has some in the file, so a vector for each takes
+/// no more memory than the file.
 fn vocabulary(texts: &[RecordedText]) -> (Arc<[String]>, Vec<TokenRows>) {
     let (mut words, mut known): (Vec<String>, HashMap<String, usize>) = Default::default();
     let mut row = |word: String| {

@@ -206,7 +206,7 @@ fn read_for_code(path: &Path, stamp: &Stamp) -> Result<Vectors, String> {
 /// Size from which a file's first rows are shown before the rest is read.
 const SHOWN_EARLY_BYTES: u64 = 32 << 20;
 
-/// Makes the lesson of a file of vectors: all its words, and an attention without anything to learn. For a
+/// Makes the lesson of a file of vectors, with all its words and an attention layer that has nothing to learn. For a
 /// large file, `first` receives a lesson of the first rows while the rest is being read.
 ///
 /// # Errors

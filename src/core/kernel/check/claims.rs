@@ -1,5 +1,5 @@
-//! Measurement of the claims of lessons. Among others, these are about the places of words before and after attention,
-//! usually in the space of the vectors and not in the picture.
+//! Measurement of the claims of lessons. Many claims are about the places of words before and after attention, usually
+//! in the space of the vectors and not in the picture.
 
 use std::borrow::Cow;
 use std::cell::{LazyCell, OnceCell};
@@ -85,7 +85,8 @@ pub fn verify(snapshot: &Snapshot) -> Option<Vec<ClaimVerdict>> {
     verify_within(snapshot, Duration::MAX)
 }
 
-/// Verifies the same claims as [`verify`]. Claims over texts for which `time` is not sufficient do not hold.
+/// Verifies the same claims as [`verify`], with at most `time` for measuring texts. Claims over texts that take longer
+/// do not hold.
 pub fn verify_within(snapshot: &Snapshot, time: Duration) -> Option<Vec<ClaimVerdict>> {
     let measure = Measure { time, ..Measure::of(snapshot)? };
     // A fact in several claims is measured once.
@@ -104,8 +105,8 @@ pub fn verify_within(snapshot: &Snapshot, time: Duration) -> Option<Vec<ClaimVer
     Some(verdicts)
 }
 
-/// Returns the first of the lesson's sentences whose forward pass overflows, with the first tensor that does. Returns
-/// `None` if there is none, or no model.
+/// Returns the first of the lesson's sentences whose forward pass overflows, with the first tensor that overflows.
+/// Returns `None` if no pass overflows or there is no model.
 pub fn first_overflow(snapshot: &Snapshot) -> Option<(&[String], ActivationId)> {
     let measure = Measure::of(snapshot)?;
     let of_sentence = |sentence: &[String]| {
@@ -268,7 +269,8 @@ impl<'a> Measure<'a> {
         Some(SentenceFrame::without_points(sentence, self.space, self.targets.as_ref()))
     }
 
-    /// Returns the logits of the last answer about a sentence: that for the whole sentence, or for its last word.
+    /// Returns the logits of the last answer about a sentence, which is about the whole sentence or about its last
+    /// word.
     fn logits(&self, sentence: &[String]) -> Option<Vec<f32>> {
         Some(self.network.logits_at_end(&self.model.parameters, &self.run(sentence)?.output))
     }
@@ -585,6 +587,9 @@ impl<'a> WordPlaces<'a> {
 
     /// Measures a vector's cosines and distances to the centroids. `own` is the index of the word's own sense in
     /// [`Lesson::groups`].
+    ///
+    /// # Panics
+    /// If `own` is not the index of a group.
     pub fn place(&self, vector: &[f32], own: usize) -> CentroidDistances {
         let others = || self.centroids.iter().enumerate().filter(|(group, _)| *group != own).map(|(_, other)| other);
         CentroidDistances {

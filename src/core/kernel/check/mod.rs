@@ -323,8 +323,7 @@ fn answer_of(kernel: &mut Kernel, cell: &Cell) -> Option<usize> {
     }
 }
 
-/// Shortens the message of a fault so that it fits into a table. Code of the learner may have written a message of any
-/// length.
+/// Shortens the message of a fault so that it fits into a table. The learner's code may write a message of any length.
 fn cut(fault: &str) -> Arc<str> {
     const CHARS_MAX: usize = 500;
     match fault.char_indices().nth(CHARS_MAX) {

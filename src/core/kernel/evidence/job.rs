@@ -1,5 +1,5 @@
-//! Work that answers a question to a model. It may take long, so it runs on a thread of its own, and the kernel stays
-//! free for other commands, any of which may end the work.
+//! Work that answers a question about a model. It may take long, so it runs on a thread of its own, and the kernel
+//! stays free for other commands, any of which may end the work.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -19,7 +19,7 @@ use crate::lesson::Lesson;
 /// Time for which the kernel waits for an answer before it looks for other requests.
 const WAIT: Duration = Duration::from_millis(10);
 
-/// A model, with everything else that a question to it needs on a thread of its own.
+/// A model, with everything else that is needed to answer a question about it on another thread.
 pub struct OwnModel {
     pub lesson: Arc<Lesson>,
     pub model: AttentionModel<f32>,
@@ -88,7 +88,7 @@ impl<T: Send + 'static> Job<T> {
                 of_thread.steps.store(steps, Ordering::Relaxed);
                 !of_thread.is_ended.load(Ordering::Relaxed)
             };
-            // If the send fails, nobody waits any longer.
+            // If the send fails, the job was dropped, and nobody waits for the answer.
             let _ = sender.send(work(model.evidence(), &goes_on));
         });
         Self { of, watched, news, found: None }

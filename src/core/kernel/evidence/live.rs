@@ -141,7 +141,7 @@ impl LiveMap {
         Ok(map)
     }
 
-    /// Returns whether the map is of these sentences and weights.
+    /// Returns whether the map is about these sentences, weights and answers.
     pub fn is_of(&self, of: &Mapped) -> bool {
         self.of.is_same(of)
     }
@@ -162,7 +162,7 @@ impl LiveMap {
         Progress { done: self.found.len() + paths.0, of: self.changes.len() + paths.1 }
     }
 
-    /// Adds the paths into a head, and removes those into another.
+    /// Adds the paths into a head, and removes the paths into any other head.
     ///
     /// # Errors
     /// A message for the learner if there is no second sentence, no such head, or no head before it.

@@ -9,7 +9,7 @@
 //! | [`score`] | one score as a sum of pairs |
 //! | [`words`] | ten measures of which word mattered |
 //! | [`texts`] | all heads over a file of texts |
-//! | [`over_texts`] | the same in the window, kept with the work |
+//! | [`over_texts`] | measures over texts in the window, which are kept with the work |
 //! | [`tables`] | what a head compares and writes, and which heads compose |
 
 pub mod job;
@@ -258,10 +258,10 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// Returns the answer and the foil of the sentence on the stage: those that a person names, and for others the
-    /// first of these that fit. The answer is the likeliest one of the second sentence, or else of the sentence. The
-    /// foil is the likeliest answer of the sentence, the other word that the picture's first axis joins with the
-    /// answer, or another likely answer.
+    /// Returns the answer and the foil of the sentence on the stage. If a person names none, the first of the following
+    /// that fits is used. The answer is the likeliest one of the second sentence, or else of the sentence. The foil is
+    /// the likeliest answer of the sentence, the other word that the picture's first axis joins with the answer, or
+    /// another likely answer.
     fn shown_pair(
         &self,
         named: [Option<usize>; 2],

@@ -166,8 +166,8 @@ impl OverTexts {
         self.asked.is_some() && self.asked != self.opened.as_ref().map(|opened| opened.head)
     }
 
-    /// Does the next piece of work. The texts of a head that was asked for come before those of the file, because
-    /// somebody waits for them.
+    /// Does the next piece of work. The texts of a head that was asked for come before those of the file, because the
+    /// learner waits for them.
     pub fn advance(&mut self, evidence: Evidence<'_>) {
         if self.is_to_open() {
             self.opened = self.open(evidence).map(Arc::new);

@@ -10,7 +10,7 @@ const LISTED: usize = 6;
 /// A word with the words that a table lists for it, each with its number.
 pub type Row = (String, Vec<(String, f64)>);
 
-/// The tables of a head: the words that each word looks at, and those that it writes.
+/// The tables of a head: for each word, the words that the head looks at and the words that it writes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeadTable {
     pub layer: usize,
@@ -25,7 +25,7 @@ pub struct Tables {
     /// Mean composition of unrelated heads, `1/√D`.
     pub chance: f64,
     pub composition: Vec<Composition>,
-    /// Whether the composition is that of all pairs, and not only of those with one of the heads.
+    /// Whether `composition` has all pairs of heads, and not only the pairs with one of the heads asked for.
     pub is_whole: bool,
     pub copying: Option<Vec<Vec<f64>>>,
     /// Whether the numbers of `writes` are logits up to a factor; otherwise they are cosines.

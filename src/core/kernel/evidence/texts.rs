@@ -261,11 +261,20 @@ impl Evidence<'_> {
     }
 
     /// Runs the measured text with this number again.
+    ///
+    /// # Errors
+    /// A message for the learner if the text cannot be read.
+    ///
+    /// # Panics
+    /// If `of` has no place of such a text.
     pub fn shown(&self, text: &str, of: &Texts, number: usize) -> Result<ShownText, String> {
         self.shown_line(&text[of.places[number].clone()])
     }
 
     /// Runs a line, and returns its tokens with the weights of all heads.
+    ///
+    /// # Errors
+    /// A message for the learner if the line cannot be read.
     pub fn shown_line(&self, line: &str) -> Result<ShownText, String> {
         let (ran, _) = self.run_line(line)?;
         let weights = ran.activations.heads().map(|head| head.weights.clone()).collect();

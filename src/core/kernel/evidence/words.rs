@@ -48,8 +48,8 @@ impl Words {
 pub struct ShownAnswer {
     /// Position of the token at which the model answers; `None` for the place at which it answers by default.
     pub at: Option<usize>,
-    /// The index of the answer among the classes, if the learner has chosen none for all evidence; `None` for the
-    /// likeliest.
+    /// The index of the answer among the classes, or `None` for the likeliest. An answer that the learner has chosen
+    /// for all evidence replaces it.
     pub answer: Option<usize>,
 }
 

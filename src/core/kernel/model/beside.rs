@@ -15,7 +15,7 @@ use crate::lesson::schema::Lesson;
 
 /// Name of the file with a model's weights.
 const WEIGHTS: &str = "model.safetensors";
-/// Greatest size of this file in bytes; a cell has to wait until it is read.
+/// Greatest size of the file with the weights in bytes. It is small, because a cell waits while the file is read.
 const BYTES_MAX: u64 = 64 << 20;
 /// Number of models that are kept, because cells run again after each change.
 const KEPT: usize = 4;

@@ -41,7 +41,7 @@ impl LessonModel {
         }
     }
 
-    /// Chooses the answer and the foil of all evidence. A map that there is begins again with them, and measures of
+    /// Chooses the answer and the foil of all evidence. A map of the stage starts again with them, and measures of
     /// words end.
     ///
     /// # Errors
@@ -56,7 +56,7 @@ impl LessonModel {
             self.remember(label, UndoPart::Asked(before));
             self.cache.words.take();
             if has_map {
-                // Without a map of these answers, the button says why once it is pressed.
+                // If there is no map for these answers, the button for the map gives the reason when it is pressed.
                 let _ = self.start_map();
             }
         }
@@ -109,14 +109,14 @@ impl LessonModel {
         }
     }
 
-    /// Returns the map of what is on the stage, if there is one.
+    /// Returns the map of the sentences on the stage, if there is one.
     pub(super) fn map_snapshot(&self) -> Option<Arc<SentenceMap>> {
         let map = self.cache.map.borrow();
         let map = map.as_ref().filter(|map| map.is_of(&self.mapped()))?;
         Some(Arc::new(map.snapshot(self.evidence().ok()?)))
     }
 
-    /// Copies what questions on another thread need.
+    /// Copies the model for questions that are answered on another thread.
     fn own_model(&self) -> OwnModel {
         let lesson = self.origin.lesson.clone();
         OwnModel {
@@ -167,7 +167,7 @@ impl LessonModel {
         Ok(())
     }
 
-    /// Returns whether a question about what is on the stage is still to be answered.
+    /// Returns whether a question about the sentence on the stage is still to be answered.
     pub fn has_question_pending(&self) -> bool {
         let of = self.subject();
         self.cache.words.borrow().as_ref().is_some_and(|job| job.is_pending(&of))

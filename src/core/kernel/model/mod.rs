@@ -391,7 +391,7 @@ impl UndoPart {
     }
 }
 
-/// Returns the size of what is copied to all heads from other passes, in bytes.
+/// Returns the size of the weights and values that heads have from other passes, in bytes.
 fn of_interventions(interventions: &Interventions<f32>) -> usize {
     let copied = |mode: &HeadMode<f32>| {
         let matrices = [mode.given_weights(), mode.given_values()].into_iter().flatten();

@@ -152,8 +152,7 @@ impl Document {
     /// Returns the index of a cell.
     ///
     /// # Errors
-    /// A message for the learner if there is no such cell. The methods below fail in the same way, and change nothing
-    /// in that case.
+    /// A message for the learner if there is no such cell.
     pub fn index(&self, id: &str) -> Change<usize> {
         self.cells.iter().position(|cell| *cell.id == *id).ok_or_else(|| format!("there is no cell {id:?}"))
     }
@@ -168,6 +167,9 @@ impl Document {
     }
 
     /// Returns a cell so that it can be changed.
+    ///
+    /// # Errors
+    /// A message for the learner if there is no such cell.
     pub fn cell_mut(&mut self, id: &str) -> Change<&mut DocumentCell> {
         let index = self.index(id)?;
         Ok(Arc::make_mut(&mut self.cells[index]))
@@ -184,6 +186,9 @@ impl Document {
     }
 
     /// Inserts an empty cell above or below a cell, and returns its id.
+    ///
+    /// # Errors
+    /// A message for the learner if there is no such cell, or if there are too many.
     pub fn insert(&mut self, id: &str, kind: OwnKind, is_above: bool) -> Change<CellId> {
         let index = self.index(id)? + usize::from(!is_above);
         self.insert_at(index, kind, "")
@@ -230,6 +235,9 @@ impl Document {
 
     /// Moves a cell down by the given number of places, or up if it is negative, but not beyond the ends of the
     /// notebook.
+    ///
+    /// # Errors
+    /// A message for the learner if there is no such cell.
     pub fn shift(&mut self, id: &str, by: isize) -> Change {
         let from = self.index(id)?;
         let to = from.saturating_add_signed(by).min(self.cells.len() - 1);
@@ -239,6 +247,9 @@ impl Document {
     }
 
     /// Splits a cell at a byte of its text and returns the id of the lower part.
+    ///
+    /// # Errors
+    /// A message for the learner if the cell cannot be split there.
     pub fn split(&mut self, id: &str, at: usize) -> Change<CellId> {
         let index = self.index(id)?;
         let cell = &self.cells[index];
@@ -251,6 +262,9 @@ impl Document {
     }
 
     /// Appends the text of the cell below and deletes that cell.
+    ///
+    /// # Errors
+    /// A message for the learner if the two cells cannot be merged.
     pub fn merge_below(&mut self, id: &str) -> Change {
         let index = self.index(id)?;
         let below = self.cells.get(index + 1).ok_or("there is no cell below")?;
@@ -267,6 +281,9 @@ impl Document {
     }
 
     /// Changes text into code, or code into text.
+    ///
+    /// # Errors
+    /// A message for the learner if there is no such cell, or it is neither text nor code.
     pub fn set_kind(&mut self, id: &str, kind: OwnKind) -> Change {
         let cell = self.cell_mut(id)?;
         let before = own_kind(&cell.kind).ok_or("only a cell of text or of code can change its kind")?;
@@ -277,6 +294,9 @@ impl Document {
     }
 
     /// Restores a cell of the lesson; the learner's own cell gets its original text, which is usually empty.
+    ///
+    /// # Errors
+    /// A message for the learner if there is no such cell.
     pub fn reset(&mut self, id: &str, lesson: &Lesson) -> Change {
         let cell = self.cell_mut(id)?;
         match lesson.cells.iter().find(|cell| cell.id == *id) {
@@ -311,6 +331,9 @@ impl Document {
     }
 
     /// Resolves a conflict: the learner's text stays, or is replaced by the lesson's newer one.
+    ///
+    /// # Errors
+    /// A message for the learner if there is no such cell, or it has no conflict.
     pub fn settle(&mut self, id: &str, keep_mine: bool) -> Change {
         let cell = self.cell_mut(id)?;
         let newer = cell.conflict.take().ok_or("this cell has no conflict")?;

@@ -275,8 +275,8 @@ pub fn stale_cells<'a>(document: &'a Document, standings: &[CellStanding<'_>]) -
     all.filter(|(_, standing)| standing.status == CellStatus::Stale).map(|(cell, _)| &cell.id).collect()
 }
 
-/// Returns whether a verdict stays when the model changes: that of a prediction, which is about the lesson's own model,
-/// and that of a solved exercise, which is about the model at that time. A new run of the cell replaces it.
+/// Returns whether a verdict stays when the model changes. The verdict on a prediction is about the lesson's own model,
+/// and the verdict on a solved exercise is about the model at that time. A new run of the cell replaces either.
 pub(super) fn is_settled(cell: &DocumentCell, run: &RunSnapshot) -> bool {
     match run.verdict {
         Some(Verdict::Prediction { .. }) => cell.is_done(),

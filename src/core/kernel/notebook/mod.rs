@@ -41,8 +41,8 @@ pub struct Notebook {
     /// The analysis of every cell that has code.
     analyses: BTreeMap<CellId, Analysis>,
     waiting: VecDeque<CellId>,
-    /// Waiting cells that run automatically instead of at the learner's request. The two times below are those that
-    /// such runs, and the evaluation of texts, have taken since the last command.
+    /// Waiting cells that run automatically instead of at the learner's request. The two fields below are the times
+    /// that such runs and the evaluation of texts have taken since the last command.
     unasked: BTreeSet<CellId>,
     unasked_time: Duration,
     texts_time: Duration,
@@ -329,7 +329,7 @@ impl Notebook {
         self.view.take();
     }
 
-    /// Returns the sources of some names at a cell; `is_clean` is that of [`NamesInScope::source`].
+    /// Returns the sources of some names at a cell; `is_clean` is passed to [`NamesInScope::source`].
     fn sources_at<'n>(
         &self,
         id: &CellId,

@@ -339,7 +339,7 @@ impl Notebook {
     }
 
     /// Draws the numbers of a question, and returns them with its choices. They are the same until the cell is reset.
-    /// If two choices happen to be written alike, others are drawn.
+    /// If two choices happen to have the same text, other numbers are drawn.
     fn drawn(
         &self,
         predict: &Predict,
@@ -475,7 +475,7 @@ impl Notebook {
     }
 }
 
-/// The answer to an exercise that is tried.
+/// An answer to an exercise that is tried without changing the notebook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TriedAnswer<'a> {
     Start,
@@ -548,7 +548,7 @@ pub(super) fn wrote(ran: Run, live: &Live, model: &mut dyn LiveModel, label: &st
 }
 
 impl Notebook {
-    /// Returns the standing of each cell, in order: among others, whether its result is up to date.
+    /// Returns the status of each cell, in order, given the cells above it.
     pub(super) fn standings(&self) -> Vec<CellStanding<'_>> {
         let mut sight = NamesInScope::new(&self.live, self.versions);
         let mut stale: BTreeSet<&str> = BTreeSet::new();

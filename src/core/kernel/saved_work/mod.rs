@@ -296,7 +296,8 @@ impl Resuming {
             Command::Senses(_) if self.has_no_senses && !lists => Ok(()),
             _ => model.apply(command.clone(), &lesson),
         };
-        // A new sentence may refit the axes, but those of the saved work are the lesson's or follow.
+        // A new sentence may refit the axes. They are reset, because the saved axes are the lesson's, or a later
+        // command sets them.
         if shows && done.is_ok() {
             done = model.apply(Command::Axes(AxisCommand::ResetAll), &lesson);
         }

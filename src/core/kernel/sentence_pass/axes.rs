@@ -28,7 +28,7 @@ const EMBEDDING: usize = 1;
 /// Greatest number of sentences that pass through a model at the same time, each on its own thread. All tensors of each
 /// are in memory then.
 const PASSES_AT_ONCE: usize = 3;
-/// Greatest total size of these tensors, in bytes.
+/// Greatest total size of the tensors of passes that run at the same time, in bytes.
 const PASSES_BYTES_MAX: f64 = 256.0 * 1024.0 * 1024.0;
 
 /// A model whose layers are shown, and the norm that gives them a common scale.
@@ -132,7 +132,7 @@ pub(super) fn first(input: &Sequences) -> usize {
     usize::from(input.words.len() > 1)
 }
 
-/// Returns the means of some ranges of rows.
+/// Returns the mean of each range of rows, as a matrix with one row for each range.
 pub fn middles(vectors: &Matrix<f32>, of: &[Range<usize>]) -> Matrix<f32> {
     let middle = |rows: &Range<usize>| match rows.len() {
         1 => vectors.row(rows.start).to_vec(),

@@ -90,7 +90,7 @@ pub fn shape_of(architecture: &Architecture, head: usize, frame: &SentenceFrame)
 /// Checks that a head has as many queries and keys in the second sentence as in the first, and returns their numbers.
 ///
 /// # Errors
-/// A message for the learner if it has not.
+/// A message for the learner if the numbers differ.
 pub fn check_exchange(
     architecture: &Architecture,
     head: usize,
@@ -118,7 +118,7 @@ pub fn check_temperature(temperature: f64) -> Result<(), String> {
 /// Checks a mask.
 ///
 /// # Errors
-/// A message for the learner if it does not fit a sentence of the given number of tokens.
+/// A message for the learner if the mask does not fit a sentence of the given number of tokens.
 pub fn check_mask(mask: &Mask, tokens: usize) -> Result<(), String> {
     match mask {
         Mask::Custom(table) if table.size() != (tokens, tokens) => {
@@ -136,7 +136,7 @@ pub const EDGES_MAX: usize = 4096;
 /// otherwise.
 ///
 /// # Errors
-/// A message for the learner if there are too many.
+/// A message for the learner if more than [`EDGES_MAX`] edges would be removed.
 pub fn with_edge(edges: &[Edge], edge: Edge, is_removed: bool) -> Result<Vec<Edge>, String> {
     let mut edges = edges.to_vec();
     match (edges.binary_search(&edge), is_removed) {
@@ -158,7 +158,7 @@ pub const GAIN_MAX: f32 = 4.0;
 /// Checks the gain of a head.
 ///
 /// # Errors
-/// A message for the learner if it is out of range.
+/// A message for the learner if the gain is out of range.
 pub fn check_gain(gain: f32) -> Result<(), String> {
     if (0.0..=GAIN_MAX).contains(&gain) {
         return Ok(());

@@ -1,5 +1,5 @@
-//! The pass of a recorded text: what a model's pass has, read from the file. A part that was not recorded is a matrix
-//! without columns; [`RecordedPass::has`] says which are there.
+//! The pass of a recorded text: the quantities of a model's pass, read from the file. A part that was not recorded is a
+//! matrix without columns; [`RecordedPass::has`] says which parts were recorded.
 //!
 //! Only a stretch of a long text is read: at most [`STRETCH`] tokens from a given place on. Mixes and the denominators
 //! of softmaxes are nevertheless sums over all keys of the text, of which only those in the stretch are shown.
@@ -251,7 +251,8 @@ impl Reader<'_> {
         &self.place.model.recording
     }
 
-    /// Returns what was read. If the reading failed, keeps the reason, unless there is one already.
+    /// Returns the value if it was read. Otherwise keeps the reason for the failure, unless an earlier one is kept
+    /// already.
     fn kept<T>(&mut self, read: Result<T, Refusal>) -> Option<T> {
         if let Err(refusal) = &read {
             self.trouble.get_or_insert_with(|| refusal.to_string().into());

@@ -141,8 +141,8 @@ struct ReadSentence {
     input: Sequences,
     tokens: Vec<Token>,
     pieces: Option<Arc<PieceText>>,
-    /// The source, if the model reads the target of one. The tokens are then those of the source, in which the word is
-    /// sought.
+    /// The source, if the model writes a target from one. `tokens` are then the tokens of the source, in which the word
+    /// is sought.
     source: Option<Sequences>,
     /// The recorded pass, if the sentence is a text of a recording.
     recorded: Option<Arc<RecordedPass>>,
@@ -560,7 +560,7 @@ impl SenseSentence {
     }
 }
 
-/// Returns the sense that a letter stands for, in lower or upper case, or `None` if it is no such letter.
+/// Returns the sense that a letter stands for, in lower or upper case, or `None` for any other text.
 fn read_sense(text: &str) -> Option<char> {
     let mut letters = text.trim().chars();
     let letter = letters.next().filter(|_| letters.next().is_none())?.to_ascii_uppercase();
@@ -576,7 +576,7 @@ pub fn one_line(text: &str) -> String {
 /// Checks the number of sentences.
 ///
 /// # Errors
-/// A message for the learner if a list cannot have as many.
+/// A message for the learner if there are more than [`LISTED_MAX`].
 pub fn check_count(count: usize) -> Result<(), String> {
     if count > LISTED_MAX {
         return Err(format!("a list of senses holds at most {LISTED_MAX} sentences"));
@@ -587,7 +587,7 @@ pub fn check_count(count: usize) -> Result<(), String> {
 /// Checks the length of a text.
 ///
 /// # Errors
-/// A message for the learner if it is too long for a list.
+/// A message for the learner if the text has more than [`CHARS_MAX`] characters.
 pub fn check_text(text: &str) -> Result<(), String> {
     let count = text.chars().count();
     if count > CHARS_MAX {
@@ -599,7 +599,7 @@ pub fn check_text(text: &str) -> Result<(), String> {
 /// Checks the letter of a sense.
 ///
 /// # Errors
-/// A message for the learner if it is not one.
+/// A message for the learner if the letter is not one of [`SENSES`].
 pub fn check_sense(sense: char) -> Result<(), String> {
     if SENSES.contains(&sense) {
         return Ok(());

@@ -67,7 +67,7 @@ pub fn can_ask(model: &ModelSnapshot) -> Result<(), String> {
     with_one_sentence(&model.architecture)
 }
 
-/// Checks that the parts of what a block reads are known.
+/// Checks that the input of a block can be split into the parts that earlier layers added.
 fn can_split(model: &ModelSnapshot, block: usize) -> Result<(), String> {
     can_ask(model)?;
     match &model.interventions.patch {

@@ -341,8 +341,8 @@ impl Translations {
     }
 }
 
-/// Returns the signs by which all heads and the filmstrip call the layers of each kind of attention, with the numbers
-/// that the command line gives them.
+/// Returns the signs that the panel *All heads* and the filmstrip use for the layers of each kind of attention, with
+/// the numbers that the command line gives these layers.
 fn signs_of_blocks(architecture: &Architecture) -> String {
     let of = |kind: AttentionKind| {
         let blocks = architecture.numbered_blocks();

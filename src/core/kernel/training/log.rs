@@ -48,7 +48,7 @@ impl TrainingLog {
     /// Adds a record. Allocates once for each chunk, and once after each clone.
     ///
     /// # Panics
-    /// If the number of tensors is not that of [`Self::new`].
+    /// If the record has another number of tensors than [`Self::new`] was given.
     pub fn push(&mut self, step: &StepRecord) {
         assert_eq!(step.by_tensor.len() + TENSORS, self.columns, "log: {} tensors", step.by_tensor.len());
         let size = CHUNK * self.columns;

@@ -198,8 +198,8 @@ impl Trainer {
     /// Does one optimiser step. Allocates nothing, unless a snapshot shares the parameters.
     ///
     /// # Errors
-    /// If a number overflows. The state is then that before the step, except for the overflow of a parameter, which the
-    /// update has already overwritten. A copy for that rare case would slow down every step, so
+    /// If a number overflows. The state is then as it was before the step, unless a parameter overflowed: the update
+    /// has then already overwritten the parameters. A copy for that rare case would slow down every step, so
     /// [`crate::kernel::training::run::TrainingRun`] restores the state from a checkpoint.
     pub fn step<'r>(&self, room: &'r mut StepRoom, state: &mut TrainingState) -> Result<StepRecord<'r>, Diverged> {
         let diverged = |overflow| Diverged { step: state.step + 1, overflow, origin: None };
@@ -231,7 +231,7 @@ impl Trainer {
         for _ in 0..self.config.schedule.batch {
             let example = &self.examples[self.fitting[draws.batches.random_range(0..self.fitting.len())]];
             // Sentences begin at random positions, so that the model learns distances between words and not absolute
-            // positions. Those of a pretrained model begin where they did in its training.
+            // positions. Sentences of a pretrained model begin where they did in its training.
             let last_first = if self.read.is_some() { 0 } else { max_tokens - example.words().len() };
             let first = draws.batches.random_range(0..=last_first);
             let sentences = batch.input.rows.count();

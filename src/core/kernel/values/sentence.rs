@@ -417,7 +417,7 @@ pub fn class_names(lesson: &Lesson, classes: &Classes, vocabulary: &[String]) ->
 /// Checks that the model can continue sentences.
 ///
 /// # Errors
-/// A message for the learner if it cannot.
+/// A message for the learner if the model cannot continue sentences.
 pub fn check_generates(objective: &Objective) -> Result<(), String> {
     match objective {
         Objective::NextWord | Objective::Sequence(_) => Ok(()),
@@ -480,7 +480,7 @@ pub fn sinks(blocks: &[(&BlockActivations<f32>, &Moves)], keys: usize) -> Vec<Si
     };
     let mut added = vec![0.0; keys];
     for (block, moves) in blocks {
-        // What each key adds may not have been recorded.
+        // The contributions of the keys may not have been recorded.
         for (own, head) in block.heads.iter().enumerate().take(moves.heads()) {
             for query in 0..head.weights.rows() {
                 added.iter_mut().enumerate().for_each(|(key, sum)| *sum += moves.term_length(own, query, key));

@@ -226,7 +226,7 @@ pub struct Basis {
     pub raw: bool,
 }
 
-/// An axis from the centre of the static vectors of one group to that of another.
+/// An axis from the centre of the static vectors of one group of words to the centre of another group.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChosenAxis {
     pub from: WordGroup,
@@ -346,7 +346,7 @@ pub struct WordGroup {
     pub words: Vec<usize>,
 }
 
-/// Greatest length of a group as it is written, in bytes.
+/// Greatest length of a group as it is written, in characters.
 const TEXT_MAX: usize = 500;
 
 impl WordGroup {

@@ -98,7 +98,7 @@ impl Needs {
         }
     }
 
-    /// Reports what exceeds the budget. Returns whether nothing does.
+    /// Reports an issue if a need exceeds the budget. Returns whether all needs are within it.
     fn check(&self, node: Node<'_>, remedy: &str) -> bool {
         // In a small model, much of the time is not spent on multiplications.
         check_memory(node, self.numbers)

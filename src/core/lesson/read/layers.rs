@@ -19,7 +19,7 @@ use crate::lesson::schema::limits::{
 };
 use crate::lesson::schema::model::Objective;
 
-/// Range of the factors in a layer, and of those at the input and the output of a model.
+/// Range of the factors in a layer, and of the factors at the input and the output of a model.
 pub const FACTORS: RangeInclusive<f64> = FACTOR_MIN..=FACTOR_MAX;
 
 /// The form in which the positions of words enter the model.

@@ -352,7 +352,8 @@ pub type ReadWeights<'s> = Vec<(At<'s, String>, At<'s, Matrix<f32>>)>;
 
 /// Greatest number of tensors; no model has more.
 const TENSORS_MAX: usize = 1000;
-/// Greatest number of rows or columns: those of the keys or values of all heads, or of the hidden units.
+/// Greatest number of rows or columns of a tensor: the width of the keys or values of all heads, or of the hidden
+/// units.
 const SIDE_MAX: usize = if HEADS_MAX * DIM_MAX > FEED_FORWARD_MAX { HEADS_MAX * DIM_MAX } else { FEED_FORWARD_MAX };
 
 pub fn read_weights<'s>(node: Node<'s>) -> Option<ReadWeights<'s>> {

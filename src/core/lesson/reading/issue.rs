@@ -199,7 +199,7 @@ impl Report<'_> {
         self.add(|issue| issue.nearest = nearest(name, candidates).map(shorten))
     }
 
-    /// Sets the valid name to one that was found in another way.
+    /// Sets the name that was probably meant, if the caller has found it in its own way.
     pub fn meant(self, name: Option<&str>) -> Self {
         self.add(|issue| issue.nearest = name.map(shorten))
     }

@@ -131,8 +131,8 @@ pub enum StaticEmbedding {
     Given(GivenVectors),
     /// The embedding table of a pretrained model, which is the lesson's model as well.
     Pretrained(Arc<ModelFolder>),
-    /// The first hidden states of what another program recorded. The recording takes the place of the lesson's model as
-    /// well.
+    /// The first hidden states of a model that another program recorded. The recording takes the place of the lesson's
+    /// model as well.
     Recording(Arc<RecordedModel>),
 }
 

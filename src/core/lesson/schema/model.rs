@@ -74,7 +74,7 @@ pub enum StopRule {
 pub enum Objective {
     /// Prediction of words that are hidden or replaced: the output at their positions must name the original word.
     MaskedWord {
-        /// Probability that a candidate's position becomes a target. At least one position of a sentence does.
+        /// Probability that a candidate's position becomes a target. At least one position of a sentence becomes one.
         rate: f64,
         /// Groups whose words, with the ambiguous words of these senses, are the candidates; empty for the whole
         /// vocabulary.

@@ -1,7 +1,7 @@
-//! Sentences as data: each with the conditions under which it is said and with what fills its slots.
+//! Sentences as data, each with the conditions under which it is said and with the contents of its slots.
 //!
 //! The program fills them with the numbers of a snapshot, and a live page with those of its own pass, so that both say
-//! the same of one entry.
+//! the same about an entry.
 
 use serde::Serialize;
 

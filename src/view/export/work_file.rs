@@ -1,6 +1,6 @@
 //! A learner's work as one file: answers, outputs and the state of the model, with the lesson to which they belong. It
 //! is handed in, or shared together with the view. A name and the time spent are included only if the learner gives
-//! them. A [`SharedWork`] is one that is opened as a copy: its file, and its lesson.
+//! them. A [`SharedWork`] is a file that is opened as a copy, with the lesson to which it belongs.
 //!
 //! The file identifies its lesson by an id and a hash, never by a path, so that nobody can make a file that opens some
 //! other file on the reader's computer.

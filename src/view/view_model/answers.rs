@@ -572,8 +572,8 @@ pub struct AttributionModel {
     /// The index of the answer among the model's classes.
     pub class: usize,
     pub logit: f32,
-    /// The terms by layer: that of the vectors before all layers, then those of the layers, and last that of the
-    /// readout.
+    /// The terms by layer: first the term of the vectors before all layers, then the terms of the layers, and last the
+    /// term of the readout.
     pub layers: Vec<Share>,
     /// The terms of all heads, the largest first.
     pub heads: Vec<Share>,

@@ -619,7 +619,7 @@ pub struct LiveWord {
 }
 
 impl LiveCellModel {
-    /// Builds the model. `before`, that of the same cell, is reused if nothing changed.
+    /// Builds the model. `before`, the last model of the same cell, is reused if nothing changed.
     pub fn of(shown: &LiveTextSnapshot, differences: &Arc<Differences>, before: Option<&Self>) -> Self {
         let is_same = |before: &&Self| before.shown.is_same(shown) && before.differences == *differences;
         if let Some(before) = before.filter(is_same) {

@@ -121,6 +121,9 @@ impl TensorModel {
     }
 
     /// Returns an entry as a map shows it: its difference if there is a comparison, otherwise its value.
+    ///
+    /// # Panics
+    /// If there is no such entry.
     pub fn shown_value(&self, row: usize, col: usize) -> f32 {
         let shown = self.difference.as_ref().unwrap_or(&self.live);
         shown.entry(self.id, row, col).expect(ENTRY)

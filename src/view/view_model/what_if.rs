@@ -131,7 +131,7 @@ impl PatchState {
         if self.is_of_source(layer) { &self.of_source } else { &self.of_sentence }
     }
 
-    /// Returns the command that replaces the vector at `position` before a layer by that at `from` in the second
+    /// Returns the command that replaces the vector at `position` before a layer by the vector at `from` in the second
     /// sentence.
     pub fn command(&self, layer: usize, position: usize, from: usize) -> Command {
         let patch = Patch { block: layer, position, from, vector: None };
@@ -148,7 +148,7 @@ pub struct TokenEffect {
     pub nearest: [Option<(String, f32)>; 2],
 }
 
-/// A token's weights in a head, before and with the changes.
+/// A token's weights in a head, without and with the changes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EffectRow {
     pub head: usize,
@@ -261,8 +261,8 @@ impl WhatIfModel {
         self.architecture.heads_of(layer).nth(place)
     }
 
-    /// Returns whether the map can get the paths into a head: it is one of two sentences, and there are heads before
-    /// this one.
+    /// Returns whether the paths into a head can be added to the map, which must be of two sentences and have heads
+    /// before this one.
     pub fn has_paths_into(&self, head: usize) -> bool {
         let of_two = self.map.as_ref().is_some_and(|map| map.second.is_some());
         of_two && self.heads.get(head).is_some_and(|row| row.block > 0)

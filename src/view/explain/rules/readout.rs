@@ -64,8 +64,8 @@ impl EntryReader<'_> {
         Some(Rule::new("z_c", logit, bound))
     }
 
-    /// Builds an entry of the output from which the logits are computed: that of each token, that of the last one, or
-    /// the mean over all.
+    /// Builds an entry of the output from which the logits are computed: the output of each token, the output of the
+    /// last token, or the mean over all tokens.
     fn pooled(&self, letter: char) -> Expr {
         let first = self.contextual(0, 0);
         match self.model.architecture.pooling {
@@ -137,7 +137,7 @@ impl EntryReader<'_> {
     }
 }
 
-/// Returns the share of each token in the mean over so many tokens.
+/// Returns the share of each token in the mean over this number of tokens.
 fn share(tokens: usize) -> Expr {
     Expr::from(Number::plain(1.0)) / Number::new("T", "", tokens as f64)
 }

@@ -20,7 +20,7 @@ const LETTER: f32 = 0.56;
 /// The average width of a capital letter in the name of a group and of the space after it, as a share of the font size.
 const CAPITAL: f32 = 0.78;
 
-/// Half the width and half the height of a picture, in its own units, and the size of its names.
+/// The frame of a picture: half its width and half its height, in its own units, and the font size of its names.
 #[derive(Clone, Copy)]
 pub(super) struct Frame {
     half: [f32; 2],

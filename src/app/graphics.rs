@@ -161,6 +161,9 @@ fn words(error: &RenderError) -> String {
 /// Opens the renderer, for Bevy's plugin.
 ///
 /// Vulkan, Metal and DirectX are tried first, because looking for OpenGL takes time and writes to the terminal.
+///
+/// # Errors
+/// If there is no graphics adapter.
 pub fn open() -> Result<RenderCreation, AppFault> {
     let chosen = Backends::from_env();
     let tries = chosen.map_or([Backends::PRIMARY, Backends::all()], |backends| [backends, backends]);

@@ -44,11 +44,17 @@ pub trait Stagehand {
 }
 
 /// Draws the frames and writes them as one file, completely or not at all.
+///
+/// # Errors
+/// If [`draw`] fails or the file cannot be written.
 pub fn render(options: &MovingOptions, hand: &mut dyn Stagehand, out: &Path) -> Result<(), AppFault> {
     picture::write(&draw(options, hand)?, out)
 }
 
 /// Draws the frames, and returns the file's content.
+///
+/// # Errors
+/// If there is no graphics adapter, nothing to draw, or a frame that cannot be encoded.
 pub fn draw(options: &MovingOptions, hand: &mut dyn Stagehand) -> Result<Vec<u8>, AppFault> {
     let mut player = Player::open(options, hand)?;
     let stills = player.stills.clone();

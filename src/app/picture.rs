@@ -118,11 +118,17 @@ const NEXT_FRAMES: usize = 3;
 const PATIENCE_FRAMES: usize = 200;
 
 /// Draws the picture and writes it as PNG, completely or not at all.
+///
+/// # Errors
+/// If [`draw`] fails or the file cannot be written.
 pub fn render(options: &PictureOptions, out: &Path) -> Result<(), AppFault> {
     write(&draw(options)?, out)
 }
 
 /// Draws the picture, and returns it as PNG.
+///
+/// # Errors
+/// If there is no graphics adapter or nothing to draw, or if the picture cannot be encoded.
 pub fn draw(options: &PictureOptions) -> Result<Vec<u8>, AppFault> {
     let pixels = Renderer::default().pixels(options)?;
     pixels.encode()
@@ -141,11 +147,17 @@ struct Opened {
 
 impl Renderer {
     /// Draws a picture, as PNG.
+    ///
+    /// # Errors
+    /// As for [`draw`].
     pub fn draw(&mut self, options: &PictureOptions) -> Result<Vec<u8>, AppFault> {
         self.pixels(options)?.encode()
     }
 
     /// Draws a picture as PNG, with a colour table unless it is transparent, because pages hold many pictures.
+    ///
+    /// # Errors
+    /// As for [`draw`].
     pub fn draw_for_page(&mut self, options: &PictureOptions) -> Result<Vec<u8>, AppFault> {
         match self.pixels(options)? {
             Pixels::Opaque(picture) => still(&picture).map_err(AppFault::Output),
@@ -206,6 +218,9 @@ impl Pixels {
 }
 
 /// Returns an app without a window that shows the lesson and the view of the options.
+///
+/// # Errors
+/// If there is no graphics adapter, or nothing to draw.
 pub fn picture_app(options: &PictureOptions) -> Result<App, AppFault> {
     let view = view_of(options)?;
     let mut app = open(options.size, options.dark, options.workspace)?;
@@ -248,6 +263,9 @@ fn view_of(options: &PictureOptions) -> Result<ViewState, AppFault> {
 }
 
 /// Returns an app without a window that draws only the stage at each update, with the view in its resources.
+///
+/// # Errors
+/// If there is no graphics adapter.
 pub fn figure_app(size: (u32, u32), dark: bool) -> Result<App, AppFault> {
     open(size, dark, false)
 }
@@ -341,6 +359,9 @@ struct PictureTarget(Handle<Image>);
 struct Captured(Option<Result<RgbImage, String>>);
 
 /// Captures the picture of an app without a window once it has settled.
+///
+/// # Errors
+/// If the graphics adapter does not return the picture.
 pub fn capture(app: &mut App) -> Result<RgbImage, AppFault> {
     settle(app);
     screenshot(app)
@@ -368,6 +389,9 @@ fn settle_again(app: &mut App) {
 }
 
 /// Captures the next picture of an app that has captured one before, so that fonts and layout have settled.
+///
+/// # Errors
+/// If the graphics adapter does not return the picture.
 pub fn capture_next(app: &mut App) -> Result<RgbImage, AppFault> {
     set_drawing(app, false);
     (0..NEXT_FRAMES).for_each(|_| app.update());

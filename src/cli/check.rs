@@ -38,6 +38,9 @@ use super::{CliFault, print, recordings, say, training, vectors};
 use crate::built_in;
 
 /// Checks the lessons once, or again whenever they are saved.
+///
+/// # Errors
+/// If a lesson has issues, or the results cannot be printed.
 pub fn check(lessons: &[PathBuf], how: How<'_>, common: &Common) -> Result<(), CliFault> {
     if how.options.watch { watch(lessons, how, common) } else { round(lessons, how, common, &mut Ids::default()) }
 }

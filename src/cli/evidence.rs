@@ -22,6 +22,9 @@ use super::evidence_args::{HeadsArgs, MapArgs, ScoreArgs, WordsArgs};
 use super::{CliFault, lessons, print, training};
 
 /// Prints the maps of a sentence.
+///
+/// # Errors
+/// If the model cannot be opened, or has no maps of these sentences and this answer.
 pub fn map(request: &MapArgs, common: &Common) -> Result<(), CliFault> {
     let kernel = opened(&request.lesson, common)?;
     let asked = MapRequest {
@@ -37,6 +40,9 @@ pub fn map(request: &MapArgs, common: &Common) -> Result<(), CliFault> {
 }
 
 /// Prints the terms whose sum is the attention score of a query and a key.
+///
+/// # Errors
+/// If the model cannot be opened, or lacks the head, the query or the key.
 pub fn score(request: &ScoreArgs, common: &Common) -> Result<(), CliFault> {
     let kernel = opened(&request.lesson, common)?;
     let score =
@@ -45,6 +51,9 @@ pub fn score(request: &ScoreArgs, common: &Common) -> Result<(), CliFault> {
 }
 
 /// Prints the measures of which word mattered.
+///
+/// # Errors
+/// If the model cannot be opened, or has no measures of this sentence and this answer.
 pub fn words(request: &WordsArgs, common: &Common) -> Result<(), CliFault> {
     let kernel = opened(&request.lesson, common)?;
     let evidence = kernel.evidence().map_err(refused)?;
@@ -54,6 +63,9 @@ pub fn words(request: &WordsArgs, common: &Common) -> Result<(), CliFault> {
 }
 
 /// Prints measures of all heads over a file of texts, or the tables of some heads.
+///
+/// # Errors
+/// If the model or the texts cannot be read, or the folder cannot be written.
 pub fn heads(request: &HeadsArgs, common: &Common) -> Result<(), CliFault> {
     let Some(file) = &request.texts else {
         let kernel = opened(&request.lesson, common)?;

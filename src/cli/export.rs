@@ -37,6 +37,9 @@ use crate::app::picture::Renderer;
 pub struct Renderer {}
 
 /// Trains the lesson and writes the file. For a page, the cells run first.
+///
+/// # Errors
+/// If the lesson has issues, if the options do not fit the format, or if the file cannot be written.
 pub fn export(request: &ExportArgs, common: &Common) -> Result<(), CliFault> {
     let Some(path) = &request.lesson else { return write_course(request, common) };
     let rows = rows(request)?;
@@ -103,7 +106,7 @@ fn add_evidence(kernel: &mut Kernel, request: &ExportArgs, common: &Common) {
     }
 }
 
-/// The content of a page that `attune_view` writes.
+/// The content of a page: the snapshots and the pictures from which it is written.
 pub struct PageContent {
     pub snapshot: Snapshot,
     /// The snapshot with the answers to predictions, as for [`live_page::write`]; `None` if the format is not live or
@@ -266,7 +269,10 @@ fn pictures(
 /// Trains the lesson, makes the changes of the arguments, and prints the trace of a sentence or writes it as a
 /// recording.
 ///
-/// `to` is the form of the trace; `text` is the number of a recording's text.
+/// `to` is the form of the trace; `text` is the number of a recording's text, counted from 1.
+///
+/// # Errors
+/// If the lesson has issues, if an option does not fit, or if the trace cannot be written.
 pub fn trace(
     path: &Path,
     sentence: &SentenceArgs,

@@ -16,6 +16,9 @@ use super::args::{Common, GradeArgs, GradeFormat};
 use super::{CliFault, print};
 
 /// Grades every submission that can be read, and then reports those that cannot.
+///
+/// # Errors
+/// If the lesson has no tasks, a submission or the cases cannot be used, or the output cannot be written.
 pub fn grade(request: &GradeArgs, common: &Common) -> Result<(), CliFault> {
     let (lesson, text) = super::lessons::read_with_text(&request.lesson, common.seed)?;
     if !lesson.cells.iter().any(|cell| cell.kind.is_task()) {

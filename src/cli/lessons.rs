@@ -17,8 +17,11 @@ use super::evidence_args::{HeadsArgs, MapArgs, ScoreArgs, WordsArgs};
 use super::{CliFault, print};
 use crate::built_in;
 
-/// Returns the folder of the course: `lessons` in the current folder or one above it, or else that of the built-in
-/// course.
+/// Returns the folder of the course: `lessons` in the current folder or one above it, or else the folder of the
+/// built-in course.
+///
+/// # Errors
+/// If the built-in course cannot be written, or the environment names no home.
 pub fn folder(common: &Common) -> Result<PathBuf, CliFault> {
     course::folder().map_or_else(|| of_program(common), Ok)
 }
@@ -47,6 +50,9 @@ fn files(common: &Common) -> Result<Vec<PathBuf>, CliFault> {
 }
 
 /// Replaces names of lessons among the arguments by the files that they name.
+///
+/// # Errors
+/// If the built-in course cannot be written, or the course has no lessons.
 pub fn find_lessons(args: &mut Args) -> Result<(), CliFault> {
     let common = &args.common;
     let mut given: Vec<&mut PathBuf> = args.lesson.iter_mut().chain(&mut args.of.path).collect();
@@ -101,11 +107,17 @@ fn name(given: &Path) -> Option<&str> {
 }
 
 /// Reads a lesson. The seed, if given, replaces the lesson's own.
+///
+/// # Errors
+/// As for [`read_with_text`].
 pub fn read(path: &Path, seed: Option<u64>) -> Result<Lesson, CliFault> {
     read_with_text(path, seed).map(|(lesson, _)| lesson)
 }
 
 /// Reads a lesson, and returns its text too; a pretrained model has none.
+///
+/// # Errors
+/// If the lesson has issues, or the file was shared or handed in.
 pub fn read_with_text(path: &Path, seed: Option<u64>) -> Result<(Lesson, Option<String>), CliFault> {
     if is_shared(path) {
         return Err(CliFault::in_file(
@@ -124,6 +136,9 @@ pub fn read_with_text(path: &Path, seed: Option<u64>) -> Result<(Lesson, Option<
 
 /// Opens the window on a lesson, on a copy of a shared lesson, or on the course. A lesson with issues opens too, and
 /// shows them until the file is fixed.
+///
+/// # Errors
+/// If the file is missing or is no lesson, or there is no display or graphics adapter.
 pub fn open(args: &Args) -> Result<(), CliFault> {
     let Some(path) = &args.lesson else { return show(None, None, args) };
     if let Some(shared) = shared(path, &args.of, &args.common)? {
@@ -137,6 +152,9 @@ pub fn open(args: &Args) -> Result<(), CliFault> {
 }
 
 /// Opens a file that was shared or handed in, with its lesson; returns `None` if the path is not such a file.
+///
+/// # Errors
+/// If the file or its lesson cannot be read.
 pub fn shared(path: &Path, of: &OfLesson, common: &Common) -> Result<Option<SharedWork>, CliFault> {
     if is_shared(path) {
         let of_program = || built_in::put_into(&common.home()?.built_in()).ok();
@@ -184,6 +202,9 @@ fn beside(path: Option<&Path>, other: &Path) -> Result<crate::app::Beside, CliFa
 }
 
 /// Writes the starter lesson, or a copy of the lesson `from`, and prints what to do next.
+///
+/// # Errors
+/// If the file exists or cannot be written, or `from` cannot be read.
 pub fn new(path: &Path, from: Option<&Path>, common: &Common) -> Result<(), CliFault> {
     write_new(path, from).map_err(|why| match why {
         NotNew::Name(_) | NotNew::Taken(_) => CliFault::usage(why),

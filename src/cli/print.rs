@@ -10,11 +10,17 @@ use clap_complete::Shell;
 use super::CliFault;
 
 /// Prints a line.
+///
+/// # Errors
+/// If standard output cannot be written.
 pub fn line(text: impl Display) -> Result<(), CliFault> {
     with(|out| writeln!(out, "{}", of_bounded_lines(&text.to_string())))
 }
 
 /// Prints long output piece by piece. A closed pipe is not an error, because the reader has stopped reading on purpose.
+///
+/// # Errors
+/// If standard output cannot be written.
 pub fn with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), CliFault> {
     let mut out = BufWriter::new(io::stdout().lock());
     written(write(&mut out).and_then(|()| out.flush()))
@@ -32,6 +38,9 @@ const END_CHARS: usize = 1000;
 
 /// Prints help, the version or an error in the arguments. If the text contains control characters or very long lines,
 /// it is printed on standard error without colours, with control characters escaped and lines shortened.
+///
+/// # Errors
+/// If the text cannot be written.
 pub fn answer(error: &clap::Error) -> Result<(), CliFault> {
     let plain = error.render().to_string();
     let shown = of_bounded_lines(&plain.lines().map(printable).collect::<Vec<_>>().join("\n"));
@@ -77,6 +86,9 @@ const FONTS: [(&str, &str); 4] = [
 ];
 
 /// Prints the licences of the program, its fonts and its libraries.
+///
+/// # Errors
+/// If standard output cannot be written.
 pub fn licences() -> Result<(), CliFault> {
     with(|out| {
         writeln!(out, "attune may be used under either of two licences.\n")?;
@@ -86,7 +98,10 @@ pub fn licences() -> Result<(), CliFault> {
     })
 }
 
-/// Prints the manual page of the program, followed by those of its commands.
+/// Prints the manual page of the program, followed by the pages of its commands.
+///
+/// # Errors
+/// If standard output cannot be written.
 pub fn manual(grammar: Command) -> Result<(), CliFault> {
     let mut page = Vec::new();
     let commands: Vec<Command> = grammar.get_subcommands().cloned().collect();
@@ -107,11 +122,17 @@ pub fn manual(grammar: Command) -> Result<(), CliFault> {
 const RECORDER: &str = include_str!("../../docs/record.py");
 
 /// Prints the recorder.
+///
+/// # Errors
+/// If standard output cannot be written.
 pub fn recorder() -> Result<(), CliFault> {
     with(|out| out.write_all(RECORDER.as_bytes()))
 }
 
 /// Prints a completion script for a shell.
+///
+/// # Errors
+/// If standard output cannot be written.
 pub fn completions(shell: Shell, mut grammar: Command) -> Result<(), CliFault> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut grammar, "attune", &mut script);

@@ -1,5 +1,5 @@
-//! Recordings on the command line: what `attune check` and `attune trace` say of one, and `attune trace --to
-//! safetensors`.
+//! Recordings on the command line: the lines of `attune check` and `attune trace` about a recording, and `attune trace
+//! --to safetensors`.
 
 use std::path::Path;
 
@@ -17,6 +17,9 @@ use super::{CliFault, print};
 
 /// Prints a description of each attention in a recording, what the file contains, and which of its tensors are not
 /// used.
+///
+/// # Errors
+/// If the file cannot be read, or its tensors contradict each other.
 pub fn check(path: &Path) -> Result<(), CliFault> {
     let recording = open(path)?;
     let mut faults = Vec::new();
@@ -44,7 +47,10 @@ pub fn check(path: &Path) -> Result<(), CliFault> {
     refused(path, &faults)
 }
 
-/// Prints one text of a recording as a JSON object.
+/// Prints one text of a recording, counted from 1 and by default the first, as a JSON object.
+///
+/// # Errors
+/// If the recording cannot be read, or does not have the text.
 pub fn print_trace(path: &Path, number: Option<u64>) -> Result<(), CliFault> {
     let recording = open(path)?;
     let at = number.map_or(0, |number| usize::try_from(number - 1).unwrap_or(usize::MAX));
@@ -66,6 +72,9 @@ pub fn print_trace(path: &Path, number: Option<u64>) -> Result<(), CliFault> {
 }
 
 /// Writes the pass of a snapshot's sentence as a recording.
+///
+/// # Errors
+/// If `output` is the lesson itself or cannot be written.
 pub fn write(snapshot: &Snapshot, lesson: &Path, output: &Path) -> Result<(), CliFault> {
     if whole_file::is_same(output, lesson) {
         return Err(CliFault::usage("--output: this is the lesson itself, which is never overwritten"));

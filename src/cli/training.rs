@@ -36,6 +36,9 @@ fn trained_after(first: Option<Command>, lesson: Lesson, common: &Common) -> Ker
 }
 
 /// Reads and trains a lesson with the function `train`, and shows the sentence of the arguments, if they give one.
+///
+/// # Errors
+/// If the lesson has issues, cannot read the sentence, or does not train.
 pub fn with_sentence(
     path: &Path,
     sentence: &SentenceArgs,

@@ -30,8 +30,11 @@ fn model_folder(path: &Path) -> Option<PathBuf> {
     }
 }
 
-/// Returns the table to export: that of a file of vectors, or that of a model if its static vectors are asked for;
-/// `None` in all other cases, such as a lesson.
+/// Returns the table to export, of a file of vectors or of a model whose static vectors are asked for; `None` in all
+/// other cases, such as a lesson.
+///
+/// # Errors
+/// If the table cannot be read.
 pub fn table(path: &Path, rows: TableRows, common: &Common) -> Result<Option<Vectors>, CliFault> {
     let is_table = is_file_of_vectors(path) || rows == TableRows::Static && model_folder(path).is_some();
     is_table.then(|| opened(path, common)).transpose()
@@ -52,6 +55,9 @@ fn opened(path: &Path, common: &Common) -> Result<Vectors, CliFault> {
 }
 
 /// Prints the size of a file of vectors, and a line for each kind of repair.
+///
+/// # Errors
+/// If the file cannot be read.
 pub fn check(path: &Path, common: &Common) -> Result<(), CliFault> {
     let vectors = opened(path, common)?;
     let (file, report) = (shown(path), &vectors.report);
@@ -65,6 +71,9 @@ pub fn check(path: &Path, common: &Common) -> Result<(), CliFault> {
 }
 
 /// Prints the words nearest to an expression.
+///
+/// # Errors
+/// If the file cannot be read, or lacks a word of the expression.
 pub fn print_neighbours(request: &NeighboursArgs, common: &Common) -> Result<(), CliFault> {
     let path = &request.file;
     let vectors = opened(path, common)?;
@@ -91,6 +100,9 @@ pub fn print_neighbours(request: &NeighboursArgs, common: &Common) -> Result<(),
 }
 
 /// Prints the words that moved most and least between two files.
+///
+/// # Errors
+/// If a file cannot be read or has no words, or the files do not fit each other.
 pub fn print_compared(request: &CompareArgs, common: &Common) -> Result<(), CliFault> {
     let (from, to) = (opened(&request.file, common)?, opened(&request.other, common)?);
     for (path, vectors) in [(&request.file, &from), (&request.other, &to)] {
@@ -130,6 +142,9 @@ fn told(found: &[Neighbour], vectors: &Vectors, measure: &str) -> Vec<Value> {
 }
 
 /// Prints words with their vectors, lengths and neighbours, and their cosines with each other.
+///
+/// # Errors
+/// If the file cannot be read, or lacks one of the words.
 pub fn trace(path: &Path, words: &[String], common: &Common) -> Result<(), CliFault> {
     const NEIGHBOURS: usize = 10;
     let vectors = opened(path, common)?;

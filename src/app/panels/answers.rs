@@ -107,8 +107,8 @@ impl Panel for AnswersPanel {
     }
 }
 
-/// Returns the row whose answer the measures of words are about: that of a hidden word, unless the learner asks for the
-/// chosen word. Shows a switch between the two if they differ.
+/// Returns the row whose answer the measures of words are about: the row of a hidden word, unless the learner asks for
+/// the chosen word. Shows a switch between the two if they differ.
 fn asked_row_ui(ui: &mut Ui, model: &AnswersModel, query: Option<usize>, asks_at_chosen: &mut bool) -> usize {
     let chosen = model.row_number(query);
     let Some(hidden) = model.hidden.filter(|hidden| *hidden != chosen) else { return chosen };

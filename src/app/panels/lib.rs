@@ -60,7 +60,7 @@ pub fn registry() -> Vec<Registered> {
 pub struct Registered {
     /// Name of the panel, which a saved layout contains.
     pub id: PanelId,
-    /// The part of the window in which it lies until the learner moves it.
+    /// The part of the window in which the panel lies until the learner moves it.
     pub region: Region,
     pub panel: Box<dyn Panel>,
 }

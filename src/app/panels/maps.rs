@@ -70,7 +70,7 @@ pub(crate) fn maps_ui(
     commands
 }
 
-/// Shows what a cell says. It always takes the room of two lines, so that nothing below moves.
+/// Shows the description of a cell. It always takes the room of two lines, so that nothing below moves.
 fn said_ui(ui: &mut Ui, said: Option<String>) {
     const LINES: f32 = 32.0;
     let room = Vec2::new(ui.available_width(), LINES);
@@ -151,7 +151,7 @@ struct GridUse {
 /// Takes the room of a map over the whole width. Returns the place of its cells, and whether the names of the columns
 /// are upright and not slanted.
 fn room_ui(ui: &mut Ui, grid: &Grid) -> Option<(Heat, bool)> {
-    /// The least and the largest width of a cell, and height; the least ones have room for an upright name of a column
+    /// The least and the largest width and height of a cell; the least ones have room for an upright name of a column
     /// and for the name of a row.
     const WIDTH: (f32, f32) = (14.0, 96.0);
     const HEIGHT: (f32, f32) = (16.0, 28.0);
@@ -219,7 +219,7 @@ fn paint(ui: &Ui, grid: &Grid, heat: &Heat, paint_name: PaintName) {
 struct Led {
     /// The cell that has the keyboard focus.
     cursor: Option<(usize, usize)>,
-    /// The same cell, if Enter or Space was pressed.
+    /// The cell that has the keyboard, if Enter or Space was pressed.
     chosen: Option<(usize, usize)>,
     /// Whether the keys led to the cell after the pointer had come to rest.
     by_keys: bool,

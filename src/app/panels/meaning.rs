@@ -219,8 +219,8 @@ fn answer_ui(ui: &mut Ui, answer: &NearExpression, measure: &mut Measure, view: 
     });
 }
 
-/// Draws the neighbours of the chosen word by a measure of nearness. `behind` has those after the layer that the walk
-/// has passed last, with the index of this layer.
+/// Draws the neighbours of the chosen word by a measure of nearness. `behind` has the neighbours after the layer that
+/// the walk has passed last, with the index of this layer.
 fn neighbours_ui(
     ui: &mut Ui,
     model: &NeighboursModel,

@@ -577,7 +577,8 @@ fn compare_ui(ui: &mut Ui, model: &WeightsModel, state: &mut ToolsUiState) -> Op
     (wanted != with).then_some(Command::Training(TrainingCommand::Compare(wanted)))
 }
 
-/// Draws the settings of the selected tool; those of picking have a line of their own. Returns the requested command.
+/// Draws the settings of the selected tool; the settings of picking have a line of their own. Returns the requested
+/// command.
 fn tool_ui(ui: &mut Ui, tensor: &TensorModel, state: &mut ToolsUiState) -> Option<Command> {
     match state.tool {
         Tool::Pick => None,

@@ -23,7 +23,7 @@ pub fn name_window(world: &mut World, lesson: Option<&Path>) {
     }
 }
 
-/// Returns the title of the window: the name of the opened file, if there is one, and that of the program.
+/// Returns the title of the window: the name of the opened file, if there is one, and the name of the program.
 pub fn title(lesson: Option<&Path>) -> String {
     let stem = lesson.and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned());
     stem.map_or_else(|| "attune".to_owned(), |stem| format!("{stem} · attune"))

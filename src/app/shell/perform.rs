@@ -72,7 +72,7 @@ pub fn perform(world: &mut World) {
 /// The effect of an action, as a function of the part on which it acts. It is called once for each press of the key.
 enum Effect {
     View(fn(&mut ViewState)),
-    /// Called with the index of the key within its row, which is that of the panel.
+    /// Called with the index of the key within its row, which is the index of the panel.
     Workspace(fn(&mut Workspace, usize)),
     Window(fn(&mut WindowState)),
     World(fn(&mut World)),

@@ -152,7 +152,7 @@ const START: f32 = 1e-4;
 pub type Drawing = Job<StillModel>;
 
 impl Drawing {
-    /// Starts drawing the map. `waker` is as in [`Job::run`].
+    /// Starts drawing the map. `waker` is called whenever there is news, as [`Job::run`] does.
     pub fn start(space: Arc<StaticSpace>, waker: impl Fn() + Send + 'static) -> Self {
         Self::run(EPOCHS, waker, move |count| draw(&space, count.done))
     }

@@ -104,7 +104,7 @@ impl Presentation {
         Arc::ptr_eq(&self.lesson, &snapshot.lesson)
     }
 
-    /// Returns the slide's cell, and the slide's index among those of the cell.
+    /// Returns the slide's cell, and the slide's index among the slides of the cell.
     pub fn at(&self) -> (&str, usize) {
         (&self.cell, self.part)
     }

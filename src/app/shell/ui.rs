@@ -52,6 +52,9 @@ pub struct Screen<'w> {
 }
 
 /// Handles the keys of the open page, and draws the whole window.
+///
+/// # Errors
+/// If the window has no egui context.
 pub fn draw(
     mut contexts: EguiContexts,
     mut screen: Screen,
@@ -81,7 +84,7 @@ impl Screen<'_> {
         if self.view.hover.begin_frame() {
             ctx.request_repaint();
         }
-        // Before letters are dropped that are typed outside every field.
+        // This comes first, because the next call drops letters that were typed outside every field.
         self.state.files.keep_typed(ctx);
         follow_typing(ctx);
         self.opened().announce(ctx);

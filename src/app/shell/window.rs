@@ -71,6 +71,9 @@ pub enum Beside {
 /// Opens the window and returns when it is closed.
 ///
 /// A lesson with issues opens too: the window shows the issues and reads the file again when it is saved.
+///
+/// # Errors
+/// If there is no display or graphics adapter, or if drawing failed for good.
 pub fn run(options: WindowOptions) -> Result<(), AppFault> {
     let setup = Setup { seed: options.seed, home: options.home.clone(), waker: Waker::default(), has_editor: true };
     // The kernel starts first, so that the static vectors train while the window opens.

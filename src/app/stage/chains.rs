@@ -1,5 +1,5 @@
 //! The picture of a score, beside its ribbons: its query and its key as two chains of arrows, tip to tail, an arrow for
-//! what each source put into it. The plane goes through both vectors in the head's space, which is not that of the
+//! the share of each source. The plane goes through both vectors in the head's space, which is not the space of the
 //! stage.
 
 use attune_ui::theme::{self, Palette, size};
@@ -20,8 +20,8 @@ const NAMED: f32 = 22.0;
 pub struct ChainsCard<'a>(pub &'a ScoreModel);
 
 impl ChainsCard<'_> {
-    /// Divides the band of the walk into the ribbons' place and, beside it, that of the chains; `None` if the band is
-    /// too narrow for both.
+    /// Divides the band of the walk into the ribbons' place and, beside it, the place of the chains; `None` if the band
+    /// is too narrow for both.
     pub fn beside(band: Rect) -> Option<(Rect, Rect)> {
         (band.width() >= FROM).then(|| band.split_left_right_at_x(band.right() - WIDTH))
     }

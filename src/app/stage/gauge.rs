@@ -76,8 +76,8 @@ impl<'a> Gauge<'a> {
         }
     }
 
-    /// Returns the colour of a mark: that of the word's group or, if it has none, on its arrival that of the end that
-    /// the word reaches.
+    /// Returns the colour of a mark, which is the colour of the word's group. A word without a group takes, as it
+    /// arrives, the colour of the end that it reaches.
     fn ink(&self, mark: &GaugeMark, time: f32, palette: &Palette) -> Color32 {
         let own = palette.token(mark.group);
         let goal = self.model.reached(mark).filter(|_| mark.group.is_none());

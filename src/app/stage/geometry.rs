@@ -269,7 +269,7 @@ pub fn level_color(scale: &Scale, level: u8, palette: &Palette) -> Option<Color3
     }
 }
 
-/// Returns the colour of a word that is not chosen: that of its level of the colouring feature, or else that of its
+/// Returns the colour of a word that is not chosen: the colour of its level of the colouring feature, or else of its
 /// group.
 pub fn word_color(model: &StageModel, emphasis: &Emphasis, index: usize, palette: &Palette) -> Color32 {
     match &emphasis.by_feature.colors {

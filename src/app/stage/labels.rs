@@ -296,7 +296,7 @@ pub fn moved_inside(rect: Rect, bounds: Rect) -> Rect {
 }
 
 /// Rectangles sorted into the cells that they touch, so that a label is compared only with its neighbours. The cells at
-/// the edge also have what is outside the picture.
+/// the edge also hold the rectangles outside the picture.
 struct Grid {
     origin: Pos2,
     columns: usize,

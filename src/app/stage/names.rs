@@ -258,7 +258,8 @@ fn leave_place(named: &mut Vec<Named>) {
     });
 }
 
-/// Groups names whose points look like one: words of sentences, and words of the table at the place of one.
+/// Groups names whose points look like one: words of sentences, and words of the table at the place of a word of a
+/// sentence.
 fn together(mut named: Vec<Named>) -> Vec<Vec<Named>> {
     let mut groups: Vec<Vec<Named>> = Vec::new();
     named.sort_by_key(|name| !name.owner.is_of_sentence());
@@ -457,8 +458,7 @@ fn of_arrow(projected: &ProjectedScene, index: usize, at: Pos2, label: String, c
     }
 }
 
-/// Returns the name of a ring at a static place that the word itself has left; `None` if the ring is not that of a
-/// token.
+/// Returns the name of a ring at a static place that the word itself has left; `None` if the ring belongs to no token.
 fn of_ring(projected: &ProjectedScene, ring: &SeenPoint, word: &str) -> Option<Named> {
     let SeenPoint { hit, at, radius, depth, priority, .. } = *ring;
     let Hit::Token(position) = hit else { return None };

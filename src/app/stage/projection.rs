@@ -188,7 +188,7 @@ impl<'a> ProjectedScene<'a> {
         pick::nearest(Vec2::new(pointer.x, pointer.y), candidates)
     }
 
-    /// Returns the visible points within a closed line on the screen, those of the sentence first.
+    /// Returns the visible points within a closed line on the screen, the points of the sentence first.
     pub fn within(&self, line: &[Pos2]) -> Vec<Hit> {
         let bounds = Rect::from_points(line);
         let is_within =

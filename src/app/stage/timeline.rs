@@ -360,7 +360,7 @@ const STOP: f32 = 4.0;
 const HANDLE: f32 = 7.0;
 
 /// Shows the track: a line with a stop for each layer and, between these, one for each step. The handle can be dragged
-/// in both directions. The names are those of the ends.
+/// in both directions. `names` has the names of the two ends of the line.
 fn track_ui(
     ui: &mut Ui,
     track: &Track,

@@ -43,8 +43,10 @@ fn candidates(variable: impl Fn(&str) -> Option<String>) -> Vec<EditorProgram> {
     chosen.chain(desktop.map(|words| EditorProgram { of: None, words })).collect()
 }
 
-/// Opens the file in an editor, and waits a moment to see whether the program fails. Returns a message for the learner,
-/// or the reason why no editor could be opened, with the file's path.
+/// Opens the file in an editor, and waits a moment to see whether the program fails. Returns a message for the learner.
+///
+/// # Errors
+/// If no editor could be opened; the message names the file, which the learner can then open.
 pub fn open(file: &Path) -> Result<String, String> {
     open_with(file, &candidates(|name| std::env::var(name).ok()))
 }

@@ -45,8 +45,8 @@ pub fn count(snapshot: &Snapshot, format: Format) -> usize {
     if format.is_page() { Page::stages(snapshot).count() } else { 0 }
 }
 
-/// Draws the stage cells of the snapshot, and calls `drawn` after each. The renderer may have drawn those of other
-/// lessons, because opening one takes as long as four pictures.
+/// Draws the stage cells of the snapshot, and calls `drawn` after each. The renderer may have drawn stage cells of
+/// other lessons before, because opening a renderer takes as long as four pictures.
 pub fn draw_stages(
     renderer: &mut Renderer,
     snapshot: &Snapshot,

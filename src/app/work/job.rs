@@ -32,8 +32,8 @@ impl Count<'_> {
 }
 
 impl<T: Send + 'static> Job<T> {
-    /// Starts a job with the given number of parts. `waker` is called from another thread whenever [`Self::poll`] or
-    /// [`Self::progress`] has news.
+    /// Starts a job with `of` parts. `waker` is called from another thread whenever [`Self::poll`] or
+    /// [`Self::progress`] has news; an error of `work` is the result of the job.
     pub fn run(
         of: usize,
         waker: impl Fn() + Send + 'static,

@@ -155,7 +155,7 @@ impl Session {
         self.copy_of.as_deref().unwrap_or(&self.path)
     }
 
-    /// Returns the key of the work. That of a copy has a name that no lesson can have.
+    /// Returns the key of the work. The key of a copy has a name that no lesson can have.
     fn key(&self, lesson: &Lesson) -> Key {
         match &self.copy_of {
             None => Key::of_file(&lesson.id, &self.path),
@@ -420,8 +420,10 @@ impl Session {
         Some(snapshot)
     }
 
-    /// Waits until everything is written. Returns an error if writing failed, but not for work that another window
-    /// owns.
+    /// Waits until everything is written.
+    ///
+    /// # Errors
+    /// If writing failed, but not for work that another window owns.
     pub fn close(&mut self) -> Result<(), String> {
         let Some(work) = &mut self.work else { return Ok(()) };
         match work.saver().flush() {
@@ -432,9 +434,9 @@ impl Session {
     }
 }
 
-/// Saves the content of a shared file in place of earlier work on its copy, which is kept as a checkpoint. If that
-/// cannot be kept, the copy opens as the learner left it. Returns a sentence about this; `None` if the learner need not
-/// know of anything.
+/// Saves the content of a shared file in place of earlier work on its copy, which is kept as a checkpoint. If the
+/// earlier work cannot be kept, the copy opens as the learner left it. Returns a sentence about what was done; `None`
+/// if there is nothing to tell the learner.
 fn copied(OpenedStore { loaded, store }: &mut OpenedStore<SessionState>, shared: SessionState) -> Option<String> {
     // Work on a file that no longer exists belongs to another copy.
     let is_moved = matches!(loaded.used, LoadedFrom::Moved { .. });

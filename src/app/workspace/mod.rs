@@ -172,7 +172,7 @@ impl Workspace {
         self.reveal.freeze(&mut self.open_panels, lesson, cell);
     }
 
-    /// Restores the saved layout and the panels that had appeared, or else those of the lesson's start.
+    /// Restores the saved layout and the panels that had appeared, or else the panels of the lesson's start.
     fn restore_places(&mut self, saved: &SavedView) {
         self.reveal = PanelReveal::default();
         let known = self.open_panels.known();
@@ -228,8 +228,8 @@ pub fn root(ctx: &egui::Context) -> Ui {
     Ui::new(ctx.clone(), "workspace".into(), ground)
 }
 
-/// Shows the whole window. `issues` are those of the last saved version of the lesson file; `is_answered` says whether
-/// the kernel has processed all requests.
+/// Shows the whole window. `issues` has the issues of the last saved version of the lesson file; `is_answered` says
+/// whether the kernel has processed all requests.
 pub fn workspace_ui(
     ui: &mut Ui,
     models: &Models,

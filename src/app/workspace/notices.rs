@@ -121,7 +121,7 @@ fn opening_ui(ui: &mut Ui) {
     }
 }
 
-/// Shows a strip above everything else, for what the learner must know at once.
+/// Shows a strip above everything else, for news that the learner must know at once.
 pub fn strip_ui<R>(ui: &mut Ui, name: &'static str, content: impl FnOnce(&mut Ui) -> R) -> R {
     let ground = Palette::on(ui).raised;
     let frame = Frame::new().fill(ground).inner_margin(Margin::symmetric(size::PANEL_MARGIN, size::RADIUS as i8));
@@ -168,7 +168,7 @@ pub enum ExportModel {
     None,
     /// The reading of a shared file.
     Opening,
-    /// An export in progress, with the number of pictures that are drawn so far and that of all pictures.
+    /// An export in progress, with the number of pictures that are drawn so far and the number of all pictures.
     Writing { done: usize, of: usize },
     /// A file that was written; the text names it.
     Written(String),

@@ -193,7 +193,7 @@ impl TabRow {
     }
 }
 
-/// Shows a list of the stashed tabs at the end of each row. Returns the one that was chosen.
+/// Shows a list of the stashed tabs at the end of each row. Returns the panel that was chosen.
 pub fn more_ui(ui: &mut Ui, places: &OpenPanels) -> Option<PanelId> {
     let palette = Palette::on(ui);
     let mut chosen = None;

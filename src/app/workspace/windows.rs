@@ -193,7 +193,7 @@ pub fn provenance_ui(ctx: &Context, models: &Models, trail: &mut Trail, has_pane
     ctx.data_mut(|data| data.insert_temp(id, opened));
     let model = asked.and_then(|entry| models.of_choice::<Provenance>(&entry))?;
     let window = Window::new("Where it comes from").id(id).title_bar(false).collapsible(false).resizable(false);
-    // Set before the first layout, so that the card is not moved away from what was clicked.
+    // Set before the first layout, so that the card is not moved away from the number that was clicked.
     let window = window.default_width(WIDTH + 2.0 * f32::from(size::PANEL_MARGIN));
     let window = match opened.to_place {
         Some(pointer) => window.current_pos(pointer + Vec2::splat(size::GAP_WIDE)),

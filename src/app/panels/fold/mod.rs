@@ -23,7 +23,7 @@ use egui::{
 use self::scene::{FoldScene, Placed, RoleStage};
 use super::panel::SceneCamera;
 
-/// Draws the walk's present step into all of `ui`; `camera` is that of the small pictures.
+/// Draws the walk's present step into all of `ui`; `camera` is the camera of the small pictures.
 pub fn fold_ui(ui: &mut Ui, model: &FoldModel, view: &mut PanelView, camera: &mut dyn SceneCamera) {
     let area = ui.available_rect_before_wrap();
     let (words, area) = area.split_top_bottom_at_y((area.top() + words_height(ui, model)).min(area.bottom()));

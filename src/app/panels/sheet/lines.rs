@@ -80,7 +80,7 @@ fn plain_ui(ui: &mut Ui, grid: &Grid) {
 
 /// The height of a row of a picture of lines in which nothing can be chosen, in points.
 const PLAIN_STEP: f32 = 15.0;
-/// The least width of such a picture, in points.
+/// The least width of a picture of lines in which nothing can be chosen, in points.
 const PLAIN_WIDTH: f32 = 260.0;
 
 struct LinesPicture {

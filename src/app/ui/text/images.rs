@@ -57,7 +57,10 @@ impl Images {
         self.generation
     }
 
-    /// Returns a picture's size in pixels, or the reason why it cannot be shown.
+    /// Returns a picture's size in pixels.
+    ///
+    /// # Errors
+    /// The reason why the picture cannot be shown.
     pub fn size(&mut self, path: &str) -> Result<Vec2, String> {
         let found = match self.found.get(path) {
             Some(found) => found,

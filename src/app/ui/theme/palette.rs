@@ -302,7 +302,7 @@ impl Palette {
         self.legible(color.lerp_to_gamma(self.stage, TOWARDS_GROUND), MARK_CONTRAST)
     }
 
-    /// Returns `color` at a quarter of its strength, for what a step of a walk is not about.
+    /// Returns `color` at a quarter of its strength, for everything that a step of a walk is not about.
     pub fn quiet(&self, color: Color32) -> Color32 {
         self.stage.lerp_to_gamma(color, QUIET)
     }

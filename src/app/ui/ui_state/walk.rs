@@ -2,8 +2,8 @@
 //! contextual.
 //!
 //! The walk's state is one number, from which the points, the knob of the time line, the step and its texts are
-//! derived. The end of a motion in progress changes nothing of this; only the next step and the saved walk start from
-//! it.
+//! derived. While the number moves, its goal changes nothing that is shown; only the next step and the saved walk start
+//! from the goal.
 
 use std::f32::consts::FRAC_PI_2;
 

@@ -292,11 +292,11 @@ pub fn sentence_ui(ui: &Ui, sketch: &Sketch, rect: Rect) {
     const ARCS: f32 = 0.5;
     /// The gap between words, as a share of their font size.
     const GAP: f32 = 0.3;
-    /// The height of the arc between neighbours, as a share of that of the widest.
+    /// The height of the arc between neighbours, as a share of the height of the widest arc.
     const LEAST: f32 = 0.34;
     /// The width of an arc of weight 0, and what a weight of 1 adds.
     const WIDTH: (f32, f32) = (0.6, 10.0);
-    /// The height of the middle of a curve, as a share of that of its control points.
+    /// The height of the middle of a curve, as a share of the height of its control points.
     const BULGE: f32 = 0.75;
     let palette = Palette::on(ui);
     let painter = ui.painter_at(rect);

@@ -1,4 +1,5 @@
-//! Floating parts: cards beside what the pointer is on, temporary notes, and windows for dialogs and look-ups.
+//! Floating parts: cards beside the part that the pointer is over, temporary notes, and windows for dialogs and
+//! look-ups.
 //!
 //! The notebook leaves its lowest lines free for notes, so that a note covers no control and no picture, and nothing
 //! moves. Where no notebook is shown, a note is placed over the lower edge of the window.

@@ -67,7 +67,8 @@ pub struct Formula {
 #[derive(Clone, Debug, PartialEq)]
 pub struct FormulaMark {
     pub shape: MarkShape,
-    /// The colour that the formula chose, as red, green and blue in [0, 1]; `None` for that of the role or of the text.
+    /// The colour that the formula chose, as red, green and blue in [0, 1]; `None` for the colour of the role or of the
+    /// text.
     pub color: Option<[f32; 3]>,
     /// The role in attention that the letter stands for.
     pub role: Option<Role>,

@@ -233,7 +233,7 @@ impl<'de, R: Real> Visitor<'de> for Many<R> {
     }
 }
 
-/// The serialised form of an `Arc`, which is that of its content. Serde's feature `rc` does the same, but would be
+/// The serialised form of an `Arc`, which is the form of its content. Serde's feature `rc` does the same, but would be
 /// enabled for every crate.
 pub mod shared {
     use super::{Arc, Deserialize, Deserializer, Serialize, Serializer};

@@ -11,7 +11,7 @@ use super::fault::Fault;
 pub use super::limits::*;
 use super::value::Output;
 
-/// Largest memory of all cells at any moment: those that ran and the one that is running.
+/// Largest memory at any moment of the cells that ran and of the one that is running.
 const CELLS_BYTES_MAX: usize = 1000 << 20;
 /// Factor by which a run may exceed its allowance for a moment: an operation at most doubles the memory, and one more
 /// operation runs before the run ends.
@@ -184,8 +184,10 @@ impl Budget {
         ends
     }
 
-    /// Charges for a tensor of the given number of entries, before it is made. Returns a fault if the tensor is too
-    /// large or too little of the budget is left.
+    /// Charges for a tensor of the given number of entries, before it is made.
+    ///
+    /// # Errors
+    /// If the tensor is too large or too little of the budget is left.
     pub fn pay(&self, entries: usize) -> Result<(), Fault> {
         if entries > TENSOR_ENTRIES_MAX {
             let message = format!("a tensor of {entries} entries is too large");
@@ -202,8 +204,10 @@ impl Budget {
         Ok(())
     }
 
-    /// Charges for a product of the given number of multiplications, before it is computed. Returns a fault if too few
-    /// are left.
+    /// Charges for a product of the given number of multiplications, before it is computed.
+    ///
+    /// # Errors
+    /// If too few multiplications are left.
     pub fn work(&self, multiplications: u64) -> Result<(), Fault> {
         if self.0.products.fetch_add(multiplications, Relaxed).saturating_add(multiplications) > RUN_PRODUCTS_MAX {
             let message = format!("the products of this cell take more than {RUN_PRODUCTS_MAX} multiplications");
@@ -229,8 +233,10 @@ impl Budget {
         Ok(())
     }
 
-    /// Adds a value to the outputs of the cell, unless it is `()`. Returns a fault if the outputs become too large or
-    /// too many.
+    /// Adds a value to the outputs of the cell, unless it is `()`.
+    ///
+    /// # Errors
+    /// If the value cannot be shown, or the outputs become too large or too many.
     pub fn show_value(&self, value: &Dynamic) -> Result<(), Fault> {
         Output::of(value)?.map_or(Ok(()), |output| self.show(output))
     }

@@ -1,5 +1,5 @@
-//! The changes of a pass as code writes them: `forward("the cat sat", #{ off: [3], temperature: 0.5 })`. The names are
-//! those of *Intervene* and of `attune trace`.
+//! The changes of a pass as code writes them: `forward("the cat sat", #{ off: [3], temperature: 0.5 })`. Code,
+//! *Intervene* and `attune trace` use the same names.
 
 use std::sync::Arc;
 

@@ -142,7 +142,8 @@ impl ModelAccess {
         Ok(Ranking(named.collect()))
     }
 
-    /// Returns the vectors of a file as the rows of a tensor: those of `words`, or all if there is no list.
+    /// Returns the vectors of a file as the rows of a tensor: the vectors of `words`, or all vectors if there is no
+    /// list.
     fn rows(&self, file: &Vectors, words: Option<Vec<String>>) -> Result<Dynamic, Fault> {
         let count = words.as_ref().map_or(file.len(), Vec::len);
         self.budget.pay(count.saturating_mul(file.width())).map_err(|fault| match words {

@@ -138,8 +138,8 @@ fn too_long() -> Fault {
     Fault::new(message).hint("write only parts of the list")
 }
 
-/// Subtracts from `left` the bytes that the text of a value has at least: those of all strings and keys in it, and one
-/// for each value. Returns false if fewer are left.
+/// Subtracts from `left` the least number of bytes that the text of a value can have: the bytes of all strings and keys
+/// in it, and one byte for each value. Returns false if fewer are left.
 fn takes(value: &Dynamic, left: &mut usize) -> bool {
     let own = value.read_lock::<ImmutableString>().map_or(1, |text| text.len() + 1);
     let Some(rest) = left.checked_sub(own) else { return false };
@@ -498,8 +498,8 @@ fn image(path: &str) -> Result<Output, Fault> {
     Ok(Output::Image(path.into()))
 }
 
-/// Makes a plot. `names` are those of the lines; if there are none, each line is named after its row of `y`. `axes` are
-/// the names of the horizontal and the vertical axis.
+/// Makes a plot. `names` has the names of the lines; if it is empty, each line is named after its row of `y`. `axes`
+/// are the names of the horizontal and the vertical axis.
 fn plot(x: &Tensor, y: &Tensor, names: &[Dynamic], axes: Option<&[Dynamic]>) -> Result<Plot, Fault> {
     if x.rank() != 1 || y.rank() > 2 || y.last_axis().len != x.len() {
         let message = format!("plot: y has the shape {}, x has the shape {}", y.shape(), x.shape());
@@ -619,7 +619,10 @@ pub const REFERENCE: &[Help] = help! {
     "help", "help(\"name\")", "", "Explains a function.", "help(\"softmax\")";
 };
 
-/// Returns the help for a function, or a fault with the most similar name if there is no such function.
+/// Returns the help for a function.
+///
+/// # Errors
+/// If there is no such function; the fault has the most similar name.
 pub fn help(name: &str) -> Result<String, Fault> {
     match REFERENCE.iter().find(|help| help.name == name) {
         Some(help) => Ok(help.text()),

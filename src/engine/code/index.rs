@@ -119,12 +119,18 @@ fn entry(len: usize, i: INT) -> Result<usize, Fault> {
 
 impl Tensor {
     /// Returns `tensor[index]`: a number if the index selects a single entry on every axis, otherwise a tensor.
+    ///
+    /// # Errors
+    /// If the tensor has no such entries, or too little of the budget is left.
     pub fn get(&self, index: &Dynamic, budget: &Budget) -> Result<Dynamic, Fault> {
         let (axes, places) = resolve(self, index, budget)?;
         Ok(Self::new(axes, places.iter().map(|&place| self.entries()[place]).collect()).into_dynamic())
     }
 
     /// Sets `tensor[index] = x`, where `x` is one number for all selected entries, or a tensor of their shape.
+    ///
+    /// # Errors
+    /// If the tensor has no such entries, `x` is of another kind or shape, or too little of the budget is left.
     pub fn set(&mut self, index: &Dynamic, x: &Dynamic, budget: &Budget) -> Result<(), Fault> {
         let (axes, places) = resolve(self, index, budget)?;
         if self.is_shared() {

@@ -23,7 +23,7 @@ pub const IMAGE_PATH_BYTES_MAX: usize = 400;
 pub const LINE_NAME_CHARS_MAX: usize = 40;
 /// Largest number of lines of one plot.
 pub const PLOT_LINES_MAX: usize = 100;
-/// Longest time that a cell may run, with all its parts. What follows a run takes a second at most, so a cell is done
+/// Longest time that a cell may run, with all its parts. The work after a run takes a second at most, so a cell is done
 /// within 5 s.
 pub const TIME_MAX: Duration = Duration::from_secs(4);
 /// Longest time for the expressions within one text. It is short because many texts are evaluated after each change.

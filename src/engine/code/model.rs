@@ -14,7 +14,7 @@ use crate::vectors::Vectors;
 pub enum PassChanges {
     /// The learner's changes that apply to any sentence, and these heads off as well.
     Without(Vec<usize>),
-    /// These changes only, so that the result does not depend on those of the learner.
+    /// These changes only, so that the result does not depend on the learner's changes.
     Only(Box<OnlyChanges>),
 }
 
@@ -38,8 +38,8 @@ pub trait Forward: Send + Sync {
     /// A message for the learner if the model cannot read the sentence or has no such head, or the error of `charge`.
     fn pass(&self, sentence: &str, changes: &PassChanges, charge: Charge<'_>) -> Result<CodePass, Fault>;
 
-    /// Writes the continuation of a sentence, or what follows from a source, until the model ends: the likeliest word
-    /// each time, or with several beams the likeliest sentence that is found. `charge` is called with the number of
+    /// Writes the continuation of a sentence, or the target of a source, until the model ends: the likeliest word each
+    /// time, or with several beams the likeliest sentence that is found. `charge` is called with the number of
     /// multiplications before they are done.
     ///
     /// # Errors

@@ -12,7 +12,7 @@ use super::limits::{EXPRESSION_DEPTH_MAX, FUNCTIONS_MAX};
 pub const PAIR: &str = "⸴";
 /// Constant that replaces `..` alone within an index. Code cannot use its name.
 pub const WHOLE: &str = "..";
-/// Lower precedence than that of every other operator.
+/// A precedence below that of every other operator.
 const PAIR_PRECEDENCE: u8 = 2;
 /// Precedence of `*` in Rhai, which the matrix product `@` has too.
 const PRODUCT_PRECEDENCE: u8 = 180;

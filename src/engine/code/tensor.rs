@@ -41,6 +41,9 @@ impl Axis {
 
     /// Returns the index of the entry that a word names. If a word occurs more than once, its occurrences are numbered:
     /// `apple₁`, which can be written `apple1`.
+    ///
+    /// # Errors
+    /// If the axis has no names, or the word names no entry or several.
     pub fn find(&self, word: &str) -> Result<usize, Fault> {
         let Some(labels) = &self.labels else {
             return Err(Fault::new(format!("the entries on this axis have no names, so {word:?} cannot be found"))
@@ -114,7 +117,7 @@ impl Tensor {
     /// Makes a tensor.
     ///
     /// # Panics
-    /// If the number of entries is not that of the axes.
+    /// If the number of entries does not fit the axes.
     pub fn new(axes: Vec<Axis>, entries: Vec<f64>) -> Self {
         assert_eq!(entries.len(), entries_of(&axes), "tensor: {} entries for {}", entries.len(), Shape(&axes));
         Self { axes, entries: Arc::new(entries) }
@@ -167,6 +170,9 @@ impl Tensor {
     }
 
     /// Returns the last axis, along which functions of rows work.
+    ///
+    /// # Panics
+    /// If the tensor has no axis.
     pub fn last_axis(&self) -> &Axis {
         self.axes.last().expect("a tensor has an axis")
     }
@@ -205,7 +211,10 @@ impl Tensor {
     }
 
     /// Returns the axes of an operation on two tensors entry by entry. Missing first axes, and axes of length 1, are
-    /// repeated (broadcasting). Returns a fault if the lengths differ otherwise.
+    /// repeated (broadcasting).
+    ///
+    /// # Errors
+    /// If the lengths differ otherwise.
     pub fn common_axes(&self, op: &str, other: &Self) -> Result<Vec<Axis>, Fault> {
         let rank = self.rank().max(other.rank());
         let mut axes = Vec::with_capacity(rank);
@@ -284,7 +293,9 @@ impl Tensor {
     }
 
     /// Returns the axes of the matrix product `self @ other`. A vector is a row on the left and a column on the right.
-    /// Returns a fault if the shapes do not fit.
+    ///
+    /// # Errors
+    /// If the shapes do not fit.
     pub fn product_axes(&self, other: &Self) -> Result<Vec<Axis>, Fault> {
         let shapes = || format!("{} by {} with @", self.shape(), other.shape());
         if self.rank() > 2 || other.rank() > 2 {

@@ -254,7 +254,7 @@ impl<S: Scalar> Contributions<S> {
         }
     }
 
-    /// Computes `α_hij · V_hj W_O^h` (D); `activations` are those that the contributions were computed from.
+    /// Computes `α_hij · V_hj W_O^h` (D); `activations` must be the ones from which the contributions were computed.
     pub fn term(&self, activations: &BlockActivations<S>, head: usize, query: usize, key: usize) -> Vec<S> {
         let weight = self.weight(activations, head, query, key);
         self.moved.row(head * self.keys + key).iter().map(|&x| weight * x).collect()

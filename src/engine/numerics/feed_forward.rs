@@ -74,9 +74,9 @@ pub fn feed_forward_forward<S: Scalar>(
 }
 
 /// Adds the gradients of [`feed_forward_forward`] to the given ones. With `Z = X W_1 + b_1`: `d_W_2 += φ(Z)ᵀ d_Y`, `d_Z
-/// = φ'(Z) ⊙ d_Y W_2ᵀ`, `d_W_1 += Xᵀ d_Z`, `d_X += d_Z W_1ᵀ`; those of the biases are the sums over rows. With a gate
-/// and `G = X W_g + b_g`: `d_Z = φ(G) ⊙ d_Y W_2ᵀ`, `d_G = φ'(G) ⊙ Z ⊙ d_Y W_2ᵀ`, and the gate's tensors are treated
-/// like `W_1` and `b_1`.
+/// = φ'(Z) ⊙ d_Y W_2ᵀ`, `d_W_1 += Xᵀ d_Z`, `d_X += d_Z W_1ᵀ`; the gradients of the biases are the sums over rows. With
+/// a gate and `G = X W_g + b_g`: `d_Z = φ(G) ⊙ d_Y W_2ᵀ`, `d_G = φ'(G) ⊙ Z ⊙ d_Y W_2ᵀ`, and the gate's tensors are
+/// treated like `W_1` and `b_1`.
 ///
 /// # Shapes
 /// `x`, `d_x`, `d_y` (N, D); `d_x`, `d_y` row-major

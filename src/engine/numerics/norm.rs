@@ -110,6 +110,9 @@ pub fn norm_forward<S: Scalar>(form: NormForm, x: &[S], affine: [&[S]; 2], cache
 }
 
 /// Computes [`norm_forward`] in place: `x` becomes `y`.
+///
+/// # Panics
+/// If the shapes do not fit, or the cache has no room for them.
 pub fn norm_in_place<S: Scalar>(form: NormForm, [gain, shift]: [&[S]; 2], cache: &mut NormCache<S>, x: &mut [S]) {
     let width = gain.len();
     assert!(x.len().is_multiple_of(width), "norm: X of {} entries in rows of {width}", x.len());
@@ -137,6 +140,9 @@ pub fn norm_in_place<S: Scalar>(form: NormForm, [gain, shift]: [&[S]; 2], cache:
 }
 
 /// Computes [`norm_forward`] of rows (N, D), and keeps nothing for a backward pass.
+///
+/// # Panics
+/// If the shapes do not fit.
 pub fn normed<S: Scalar>(form: NormForm, affine: [&[S]; 2], mut x: Matrix<S>) -> Matrix<S> {
     norm_in_place(form, affine, &mut NormCache::new(x.rows(), x.cols()), x.flat_mut());
     x

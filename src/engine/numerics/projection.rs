@@ -107,8 +107,8 @@ impl Projection {
         Some(Self::through(spread.mean(), spread, axes, kinds))
     }
 
-    /// Returns the same picture turned, `point' = point · R`. `spread` is that of the vectors that the axes were
-    /// computed from.
+    /// Returns the same picture turned, `point' = point · R`. `spread` is the spread of the vectors from which the axes
+    /// were computed.
     ///
     /// # Panics
     /// If the spread is not `D` wide.

@@ -29,8 +29,8 @@ pub fn stream(seed: u64, stream: Stream) -> Generator {
     part(seed, stream, 0)
 }
 
-/// Returns the generator of one of several threads or calls that draw for the same purpose; that of number 0 is
-/// [`stream`].
+/// Returns the generator of one of several threads or calls that draw for the same purpose; number 0 has the generator
+/// of [`stream`].
 pub fn part(seed: u64, stream: Stream, thread: usize) -> Generator {
     // Odd constants (SplitMix64's increment and one of its multipliers) keep neighbouring seeds, streams and threads
     // apart.

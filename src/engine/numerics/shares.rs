@@ -1,5 +1,4 @@
-//! The share of the variance of vectors, or of the squared lengths of arrows, that
-//! the axes of a picture show.
+//! The share of the variance of vectors, or of the squared lengths of arrows, that the axes of a picture show.
 //!
 //! With axes `u_a` and rows `x_i` (centred, except for arrows), the shares follow from the products `M = Σ_i (x_i ·
 //! u_a)(x_i · u_b)`. The axes need not be orthogonal. Two or three of them together show the part of the rows in the

@@ -104,6 +104,9 @@ impl Config {
 
     /// Returns the text of [`Self::to_json`]. For a model with a source, it contains the rules by which the model
     /// writes.
+    ///
+    /// # Panics
+    /// See [`Self::to_json`].
     pub fn to_json_with(&self, rules: &WritingRules) -> String {
         let sources = &self.architecture.source_blocks;
         let (block, layers) = match sources.first() {

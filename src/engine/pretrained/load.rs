@@ -101,7 +101,7 @@ impl std::fmt::Display for EntryOrigin<'_> {
     }
 }
 
-/// The number of bytes of a model's files that have been read, and of all.
+/// The number of bytes of a model's files that have been read, and the number of all their bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoadProgress {
     pub done: u64,

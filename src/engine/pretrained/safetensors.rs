@@ -328,7 +328,7 @@ impl FileTensor {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileHeader {
     pub tensors: Vec<FileTensor>,
-    /// Number of bytes before those of the tensors.
+    /// Number of bytes before the bytes of the tensors.
     pub length: u64,
     /// The texts about the file, by their names.
     pub metadata: BTreeMap<String, String>,

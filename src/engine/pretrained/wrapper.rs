@@ -54,7 +54,7 @@ pub(super) fn find<'a>(
     }
 }
 
-/// Returns whether a prefix is that of another family, in which case the config and the weights belong to two models.
+/// Returns whether a prefix belongs to another family, in which case the config and the weights belong to two models.
 fn is_of_another(wrapper: &str) -> bool {
     let prefixes = Family::ALL.iter().flat_map(|family| family.names().prefixes);
     prefixes.filter(|prefix| !prefix.is_empty() && !OF_MANY.contains(prefix)).any(|prefix| wrapper.ends_with(prefix))

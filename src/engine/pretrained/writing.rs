@@ -1,5 +1,5 @@
-//! The rules by which a model of two towers writes: its first and last words, and those that it never writes. They are
-//! in `generation_config.json`, or, in older folders, in `config.json`.
+//! The rules by which a model of two towers writes: its first and last words, and the words that it never writes. They
+//! are in `generation_config.json`, or, in older folders, in `config.json`.
 
 use std::path::Path;
 

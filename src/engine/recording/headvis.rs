@@ -124,8 +124,8 @@ fn layer_of(path: &Path) -> Result<usize, Refusal> {
     })
 }
 
-/// Returns the names of the model and of the head: `gpt2, L5H1`. The model's comes from a config in the file's folder
-/// or the one above; without a config it is left out.
+/// Returns the names of the model and of the head: `gpt2, L5H1`. The model's name comes from a config in the file's
+/// folder or the one above; without a config it is left out.
 fn title(path: &Path) -> String {
     let head = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let folders = path.ancestors().skip(1).take(2);

@@ -438,8 +438,8 @@ impl<'a> Sorter<'a> {
         of.filter_map(|address| address.layer).collect()
     }
 
-    /// Returns the size of an axis of tokens. Returns `None` if the axis is that of a source that the metadata lacks,
-    /// which is added to the faults.
+    /// Returns the size of an axis of tokens. Returns `None` if it is an axis of a source and the metadata has no
+    /// source, which is added to the faults.
     fn tokens(&mut self, of_source: bool, name: impl FnOnce() -> String) -> Option<Size> {
         if !of_source {
             return Some(Size::Exactly(self.about.tokens.len(), OF_TOKENS));

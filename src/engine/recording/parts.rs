@@ -1,15 +1,15 @@
-//! The parts of a recording: what tensors are called, whose they are, and which shapes they have.
+//! The parts of a recording: the names of its tensors, the layers that they belong to, and their shapes.
 
 use crate::messages::named;
 use crate::pretrained::safetensors::{Dtype, FileTensor};
 use crate::pretrained::{Refusal, refusal};
 
-/// Largest number of texts in a file; the next constant is that of layers.
+/// Largest number of texts in a file; the next constant is the largest number of layers.
 pub const TEXTS_MAX: usize = 20;
 pub const LAYERS_MAX: usize = 512;
 /// Largest number of tokens of a text.
 pub const TOKENS_MAX: usize = 4096;
-/// Largest number of heads of a layer; the next constant is that of entries of a vector.
+/// Largest number of heads of a layer; the next constant is the largest number of entries of a vector.
 const HEADS_MAX: usize = 1024;
 const WIDTH_MAX: usize = 65_536;
 /// Largest number of rows, and of columns, of a picture.

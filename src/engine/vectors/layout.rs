@@ -84,6 +84,9 @@ impl Layout {
     }
 
     /// Infers the layout of a table of numbers without words.
+    ///
+    /// # Errors
+    /// See [`Self::of`].
     pub fn nameless(sample: &[u8], is_whole: bool) -> Result<Self, Refusal> {
         let layout = Self::of(sample, is_whole, None)?;
         let widest = lines(sample, is_whole).iter().map(|line| layout.style.fields(line).len()).max();
@@ -241,7 +244,7 @@ struct Fit {
     is_nameless: bool,
 }
 
-/// Returns the style with the most rows; of equal ones, that with the most numbers in each.
+/// Returns the style with the most rows; of equal ones, the style with the most numbers in each row.
 fn best(lines: &[&[u8]], fit: impl Fn(Style) -> Fit) -> Option<Fit> {
     let has_row = |fit: &Fit| fit.rows > 0 && fit.width > 0 && !lines.is_empty();
     let better = |best: Fit, next: Fit| if (next.rows, next.width) > (best.rows, best.width) { next } else { best };

@@ -165,7 +165,7 @@ fn next(source: &mut Source) -> Result<Option<String>, Refusal> {
     Ok((length > 0).then_some(text))
 }
 
-/// The structure of a table: whether the first line names the columns, the number of columns, and that of rows.
+/// The structure of a table: whether the first line names the columns, the number of columns, and the number of rows.
 #[derive(Clone, Copy)]
 struct Shape {
     has_names: bool,

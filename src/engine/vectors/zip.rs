@@ -31,6 +31,9 @@ impl<'a> NewZip<'a> {
 
     /// Writes an entry. `write` is called twice, because the bytes are counted and their checksum is computed before
     /// they are written.
+    ///
+    /// # Errors
+    /// If the bytes cannot be written, or the archive has more than 4 GB.
     pub fn entry(&mut self, name: &str, write: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
         let mut sum = Sum { crc: Crc::new(), bytes: 0 };
         write(&mut sum)?;

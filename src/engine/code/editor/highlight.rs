@@ -67,7 +67,8 @@ pub fn pair_at(source: &str, spans: &[Span], caret: usize) -> Option<[Range<usiz
 }
 
 /// Returns the range to mark for an error at a place: the rest of the token there, up to the end of the line, or one
-/// character if there is no token. At the end of a line the range is that of the last token before it, if there is one.
+/// character if there is no token. At the end of a line, returns the range of the last token before it, if there is
+/// one.
 pub fn token_at(source: &str, spans: &[Span], place: LineColumn) -> Range<usize> {
     let mut start = 0;
     for line in source.split_inclusive('\n').take(place.line.saturating_sub(1)) {

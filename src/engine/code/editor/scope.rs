@@ -66,7 +66,7 @@ impl Name {
 #[derive(Debug, Default)]
 pub struct NotebookNames {
     all: Vec<Name>,
-    /// Indices into `all`, sorted by name; those of equal names stay in order.
+    /// Indices into `all`, sorted by name; indices of equal names stay in order.
     by_name: Vec<usize>,
 }
 

@@ -41,7 +41,7 @@ impl DistanceForm {
         self.column_of(self.tokens - 1 + key - query)
     }
 
-    /// Returns the column of `B` for a distance, counted from that of the key furthest before its query.
+    /// Returns the column of `B` for a distance, counted so that the key furthest before its query has 0.
     pub fn column_of(self, distance: usize) -> usize {
         let itself = self.tokens - 1;
         match self.buckets {
@@ -134,7 +134,7 @@ impl<S: Scalar> Distances<S> {
         }
     }
 
-    /// Adds the gradient of the numbers, times `share`, to that of `B`.
+    /// Adds the gradient of the numbers, times `share`, to the gradient of `B`.
     pub fn set_backward(&self, d_rows: &[S], share: S, config: &AttentionConfig, d_bias: &mut [S]) {
         let Some(form) = config.distances else { return };
         for (d_bias, d_row) in d_bias.chunks_exact_mut(form.columns()).zip(d_rows.chunks_exact(form.count())) {

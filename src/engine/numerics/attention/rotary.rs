@@ -66,7 +66,7 @@ impl Rotary {
     }
 }
 
-/// The direction of a turn: that of the forward pass or of its gradient.
+/// The direction of a turn, in the forward pass or in its gradient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TurnDirection {
     On,

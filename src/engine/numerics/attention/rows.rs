@@ -90,7 +90,7 @@ impl<'a, S: Scalar> Tokens<'a, S> {
     /// Returns the vectors as a matrix.
     ///
     /// # Panics
-    /// If the number of vectors of this width is not that of the tokens.
+    /// If the number of vectors of this width is not the number of tokens.
     pub fn view(&self, width: usize) -> MatRef<'a, S> {
         let n = self.rows.total();
         assert_eq!(self.vectors.len(), n * width, "tokens: {} entries for ({n}, {width})", self.vectors.len());

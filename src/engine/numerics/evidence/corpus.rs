@@ -217,7 +217,7 @@ struct HeadSums {
     distances: [f64; DISTANCE_BINS],
 }
 
-/// The sums of all heads on one text, and those of its tokens.
+/// The sums of all heads on one text, and the sums of its tokens.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TextSums {
     tokens: OfTowers<usize>,
@@ -264,8 +264,8 @@ impl TextSums {
         found
     }
 
-    /// Adds for each token the weight that it received from the last head, and the largest weight of its own row
-    /// without the first key.
+    /// Adds for each token the weight that it received from the head that was added last, and the largest weight of its
+    /// own row without the first key.
     fn add_words<S: Scalar>(&mut self, towers: HeadTowers, weights: &Matrix<S>) {
         let OfTowers { source, sentence } = &mut self.words;
         source.iter_mut().chain(sentence).for_each(|(_, of_heads)| of_heads.push([0.0; 2]));
@@ -363,7 +363,8 @@ struct Shares {
     of: [f32; Distribution::ALL.len()],
 }
 
-/// The number of occurrences of a word, and for each head what the word received and the largest weights of its rows.
+/// The number of occurrences of a word, and for each head the sum of the weights that the word received and of the
+/// largest weights of its rows.
 #[derive(Clone, Debug, Default)]
 struct WordSums {
     count: OfTowers<usize>,
@@ -436,7 +437,7 @@ impl HeadOverTexts {
         self.measures.get(measure.place()).copied().filter(|number| !number.is_nan())
     }
 
-    /// Returns whether all lists have the expected lengths, which those read from a file may not have.
+    /// Returns whether all lists have the expected lengths, which lists read from a file may not have.
     pub fn is_whole(&self) -> bool {
         let has_size = |spread: &Spread| spread.values.len() == QUANTILES.len();
         self.measures.len() == TextMeasure::ALL.len()
@@ -462,7 +463,7 @@ impl Corpus {
         (self.tokens.source > 0).then(|| self.even / self.tokens.sentence as f64)
     }
 
-    /// Estimates the size in bytes of what is kept for the texts and the words.
+    /// Estimates the size in bytes of the numbers that are kept for the texts and the words.
     pub fn bytes(&self) -> usize {
         let of_words = self.words.len() * (self.heads.len() * size_of::<[f64; 2]>() + size_of::<WordSums>());
         self.shares.len() * size_of::<Shares>() + of_words

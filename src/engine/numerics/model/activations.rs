@@ -458,8 +458,8 @@ pub(super) struct RoomOfShape<S> {
     cache: BlockCache<S>,
 }
 
-/// Returns a cache for a block with this number of queries and keys: that of the previous block if it fits, otherwise a
-/// new one.
+/// Returns a cache for a block with this number of queries and keys: the cache of the previous block if it fits,
+/// otherwise a new one.
 pub(super) fn room_for<'a, S: Scalar>(
     room: &'a mut Option<RoomOfShape<S>>,
     config: &BlockConfig,

@@ -81,8 +81,8 @@ impl<S: Scalar> AttentionModel<S> {
     }
 
     /// Computes the terms of a class's logit, before its bound if it has one. Depending on what the model reads, they
-    /// are those at the word `row`, at the last word, or their means over all words. They sum to the logit, up to
-    /// rounding. `patch` must be that of the pass.
+    /// are the terms at the word `row`, at the last word, or the means of the terms over all words. They sum to the
+    /// logit, up to rounding. `patch` must be the patch of the pass.
     ///
     /// # Errors
     /// If the logit is not such a sum.

@@ -49,7 +49,7 @@ impl Sequences {
     /// Sets which sentence of a pair each row belongs to.
     ///
     /// # Panics
-    /// If the number of segments is not that of the rows.
+    /// If the number of segments is not the number of rows.
     #[must_use]
     pub fn with_segments(self, segments: Vec<usize>) -> Self {
         assert_eq!(segments.len(), self.words.len(), "sequences: segments of {} rows", segments.len());

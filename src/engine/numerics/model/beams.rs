@@ -2,8 +2,8 @@
 //! taken (Sutskever, Vinyals & Le 2014, arXiv 1409.3215, section 3.2). Greedy search, which is the search with one
 //! beam, can write a less likely sentence, because it never goes back to a word that was not the likeliest.
 //!
-//! The probability of a sentence is the product of those of its words and of its end. Unlike in some programs, it is
-//! not divided by a power of the length, so short sentences have an advantage.
+//! The probability of a sentence is the product of the probabilities of its words and of its end. Unlike in some
+//! programs, it is not divided by a power of the length, so short sentences have an advantage.
 
 use super::Classes;
 use super::generate::{Beginning, CannotGenerate, NextWord, Reader, RowsRead};

@@ -128,7 +128,8 @@ pub(super) fn loss_forward<S: Scalar>(
     sum / S::from_f64(count.max(1) as f64)
 }
 
-/// Computes the gradient of [`loss_forward`]. That of the outputs replaces `d_y`; those of parameters are added.
+/// Computes the gradient of [`loss_forward`]. The gradient of the outputs replaces `d_y`; the gradients of parameters
+/// are added.
 ///
 /// # Shapes
 /// `y`, `d_y` (R, D) row-major

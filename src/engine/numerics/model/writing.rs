@@ -1,6 +1,7 @@
-//! The rules of what a model writes.
+//! The rules about the words that a model writes.
 
-/// The words that begin and end what a model writes, and those that it never writes, whatever its logits are.
+/// The words that begin and end the text that a model writes, and the words that it never writes, whatever its logits
+/// are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WritingRules {
     /// The word before the first one of a sentence that is written from a source. If it is `None`, that place is

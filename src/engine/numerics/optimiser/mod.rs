@@ -95,7 +95,7 @@ impl<S: Scalar> Optimiser<S> {
     /// Takes one step of descent. Allocates nothing.
     ///
     /// # Panics
-    /// If the lengths of the parameters, the gradient and those that the optimiser was made for differ.
+    /// If the parameters, the gradient and the optimiser's moments, if it keeps any, differ in length.
     pub fn update(&mut self, parameters: &mut Parameters<S>, gradient: &Parameters<S>) {
         self.step += 1;
         let Self { config, moments, step } = self;
@@ -104,6 +104,9 @@ impl<S: Scalar> Optimiser<S> {
     }
 
     /// Takes one step like [`Self::update`], with a part of the parameters on each thread; the numbers are the same.
+    ///
+    /// # Panics
+    /// See [`Self::update`].
     pub fn update_on(&mut self, threads: usize, parameters: &mut Parameters<S>, gradient: &Parameters<S>)
     where
         S: Send + Sync,

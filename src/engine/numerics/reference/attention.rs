@@ -142,6 +142,9 @@ pub struct AttentionGradients<S> {
 ///
 /// # Shapes
 /// See [`attention`]; `d_mix` (T_q, d_v)
+///
+/// # Panics
+/// If the shapes do not fit.
 pub fn attention_backward<S: Scalar>(
     config: &AttentionConfig,
     distances: &[S],
@@ -296,6 +299,9 @@ pub fn multi_head<S: Scalar>(layer: Layer<'_, S>, x: &Matrix<S>, z: &Matrix<S>) 
 ///
 /// # Shapes
 /// `x` (T_q, D), `z` (T_k, D), `d_y` (T_q, D)
+///
+/// # Panics
+/// If the shapes do not fit.
 pub fn multi_head_backward<S: Scalar>(
     layer: Layer<'_, S>,
     [x, z]: [&Matrix<S>; 2],

@@ -194,6 +194,9 @@ fn gain_of<S: Scalar>(form: NormForm, parameters: &Parameters<S>, gain: TensorId
 ///
 /// # Shapes
 /// `x`, `d_y` (N, D) to (N, D)
+///
+/// # Panics
+/// If the shapes do not fit.
 pub fn norm_backward<S: Scalar>(
     parameters: &Parameters<S>,
     [gain, bias]: [TensorId; 2],
@@ -265,6 +268,9 @@ fn entrywise<S: Scalar>(a: &Matrix<S>, b: &Matrix<S>) -> Matrix<S> {
 ///
 /// # Shapes
 /// `x` (N, D) to (N, D)
+///
+/// # Panics
+/// If the shapes do not fit.
 pub fn feed_forward<S: Scalar>(block: Block<'_, S>, x: &Matrix<S>) -> Matrix<S> {
     let (parameters, activation) = (block.parameters, block.config.activation);
     let [first, gate, second] = [HIDDEN, GATE, FORWARD].map(|pair| TensorId::pair(pair, block.number));
@@ -281,6 +287,9 @@ pub fn feed_forward<S: Scalar>(block: Block<'_, S>, x: &Matrix<S>) -> Matrix<S> 
 ///
 /// # Shapes
 /// `x`, `d_y` (N, D) to (N, D)
+///
+/// # Panics
+/// If the shapes do not fit.
 pub fn feed_forward_backward<S: Scalar>(
     block: Block<'_, S>,
     x: &Matrix<S>,

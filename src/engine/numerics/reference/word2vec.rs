@@ -101,6 +101,9 @@ pub fn gradient<S: Scalar>(v: &Matrix<S>, u: &Matrix<S>, example: WordStep) -> (
 ///
 /// With a single input the step is taken target by target, as in the original program, so a noise word that is drawn
 /// twice has moved in between.
+///
+/// # Panics
+/// If the example has a word that the tables do not have.
 pub fn descend<S: Scalar>(v: &mut Matrix<S>, u: &mut Matrix<S>, example: WordStep, rate: S) {
     if let [word] = *example.inputs {
         let h = v.row(word).to_vec();

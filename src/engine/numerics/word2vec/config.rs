@@ -15,8 +15,8 @@ pub struct Word2VecConfig {
     pub epochs: usize,
     /// Learning rate at the start; it falls linearly to [`LEARNING_RATE_FLOOR`] of it.
     pub learning_rate: f64,
-    /// `t`: words whose share of the corpus is larger are left out at random, more often the larger it is. `None` keeps
-    /// all words.
+    /// `t`: words whose share of the corpus is larger than `t` are left out at random, more often the larger the share
+    /// is. `None` keeps all words.
     pub subsample: Option<f64>,
 }
 

@@ -133,7 +133,7 @@ impl Decoder {
     }
 }
 
-/// Returns the number of heads of keys and values, which must divide that of all heads.
+/// Returns the number of heads of keys and values, which must divide the number of all heads.
 pub(super) fn key_value_heads(fields: Fields<'_>, heads: usize, default: usize) -> Result<usize, Refusal> {
     const KEY: &str = "num_key_value_heads";
     let shared = fields.size(KEY, default, "the number of heads of keys and values", HEADS_MAX)?;

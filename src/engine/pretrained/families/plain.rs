@@ -100,8 +100,8 @@ pub(super) fn bert(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Re
     Ok(Plain { mask, types, ..plain }.architecture())
 }
 
-/// Returns RoBERTa: BERT whose first position is the row after that of padding, with a readout layer that has its own
-/// activation.
+/// Returns RoBERTa: BERT whose first position is the row after the row of padding, with a readout layer that has its
+/// own activation.
 pub(super) fn roberta(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
     /// Default id of the padding token.
     const PAD: usize = 1;

@@ -159,7 +159,7 @@ const NORMS_BEHIND: &str = "norms behind the towers, which transformers does not
 fn with_two_towers(fields: Fields<'_>, sizes: &Sizes, form: &BartForm) -> Result<Architecture, Refusal> {
     /// `ε` of every norm; the families have no field for it.
     const EPSILON: f64 = 1e-5;
-    /// Rows of learned positions before that of the first token.
+    /// Rows of learned positions before the row of the first token.
     const FIRST: usize = 2;
     const HEADS: usize = 16;
     const HIDDEN: usize = 4096;

@@ -79,7 +79,7 @@ pub struct Tokenizer {
     special: HashSet<u32>,
     model: PieceModel,
     template: Template,
-    /// Template of targets; `None` if it is that of all texts.
+    /// Template of targets; `None` if targets have the template of all texts.
     target_template: Option<Template>,
     spelling: Spelling,
 }

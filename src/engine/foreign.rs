@@ -164,7 +164,7 @@ fn is_answer_of_server(head: &[u8]) -> bool {
     head.len() <= ANSWER_BYTES_MAX && ANSWERS.iter().any(|answer| lower(head).starts_with(answer))
 }
 
-/// Returns the name of the first file in a zip archive; empty if the bytes are not those of one.
+/// Returns the name of the first file in a zip archive; empty if the bytes do not begin one.
 fn first_in_zip(head: &[u8]) -> &[u8] {
     const NAME: usize = 30;
     let Some([low, high]) = head.get(26..28) else { return b"" };

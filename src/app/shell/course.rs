@@ -272,7 +272,7 @@ pub struct HomeUiState {
     pub(super) is_greeted: bool,
     /// Whether the learner has clicked reset once; the second click resets the course.
     asks_reset: bool,
-    /// Whether the page shows what is due for review in place of the lessons.
+    /// Whether the page shows the questions that are due for review in place of the lessons.
     pub shows_review: bool,
     /// The time in seconds at which the animation began; `None` before it begins.
     pub(super) split_since: Option<f64>,
@@ -669,12 +669,13 @@ pub fn show(world: &mut World) {
     show_part(world, false);
 }
 
-/// Opens the course page at what is due for review, or closes it.
+/// Opens the course page at the questions that are due for review, or closes it.
 pub fn show_review(world: &mut World) {
     show_part(world, true);
 }
 
-/// Opens the course page at the lessons or at what is due for review. If this part is open, it is closed.
+/// Opens the course page at the lessons or at the questions that are due for review. If this part is open, it is
+/// closed.
 fn show_part(world: &mut World, shows_review: bool) {
     let behind = world.resource::<LatestModels>().snapshot().map(|snapshot| snapshot.lesson.title.clone());
     let mut page = world.resource_mut::<CoursePage>();

@@ -177,7 +177,7 @@ impl Ready {
         Ok(has_changed)
     }
 
-    /// Starts a retraining, or cancels one if the recipe is that of the present model. Returns true if either happened.
+    /// Starts a retraining, or cancels one if the present model has this recipe. Returns true if either happened.
     ///
     /// # Errors
     /// A message for the learner if the lesson cannot be trained with this recipe.

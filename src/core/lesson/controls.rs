@@ -155,7 +155,7 @@ fn names() -> impl Iterator<Item = &'static str> {
     PanelName::ALL.into_iter().map(PanelName::title).chain(CONTROLS.iter().copied())
 }
 
-/// Returns whether a name is that of a key: `Ctrl+Shift+Z`, `D D`, `F5`, `Space`.
+/// Returns whether a name in a text names a key: `Ctrl+Shift+Z`, `D D`, `F5`, `Space`.
 fn is_key(named: &str) -> bool {
     let is_one = |key: &str| {
         KEYS.contains(&key)

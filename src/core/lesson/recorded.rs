@@ -18,7 +18,7 @@ use attune_engine::recording::{Attention, RecordedText, Recording};
 
 use crate::lesson::schema::limits::PIECES_MAX;
 
-/// Greatest size of the weights, in bytes, that are checked when a recording is opened. Those of larger files are
+/// Greatest size of the weights, in bytes, that are checked when a recording is opened. The weights of larger files are
 /// checked while the recording is shown.
 const CHECKED_FIRST_BYTES_MAX: u64 = 32 << 20;
 

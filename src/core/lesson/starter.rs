@@ -17,7 +17,7 @@ const STARTER: &str = include_str!("starter.ron");
 /// The reason why a new lesson was not written.
 #[derive(Debug)]
 pub enum NotNew {
-    /// A name that is not that of a lesson file.
+    /// A name without the extension of a lesson file.
     Name(PathBuf),
     /// A name that an existing file has.
     Taken(PathBuf),
@@ -48,7 +48,7 @@ impl fmt::Display for NotNew {
 /// Writes the starter lesson, or a copy of the lesson `from`. An existing file is never overwritten.
 ///
 /// # Errors
-/// If the name is not that of a lesson file or is taken, or if a file cannot be read or written.
+/// If the name lacks the extension of a lesson file or is taken, or if a file cannot be read or written.
 pub fn write_new(path: &Path, from: Option<&Path>) -> Result<(), NotNew> {
     if !is_named_as_lesson(path) {
         return Err(NotNew::Name(path.to_owned()));

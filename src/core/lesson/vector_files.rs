@@ -53,7 +53,7 @@ pub fn is_file_of_vectors(path: &Path) -> bool {
     !is_of_model && begins_as_vectors(&head) && !is_recording(path)
 }
 
-/// Returns whether the config is that of a table alone, as model2vec writes it: words with vectors, and no layers.
+/// Returns whether the config describes a table alone, as model2vec writes it: words with vectors, and no layers.
 fn is_static(config: &Path) -> bool {
     head(config).windows(STATIC_MODEL.len()).any(|part| part == STATIC_MODEL)
 }

@@ -1,6 +1,6 @@
 //! The functions that use the model: `forward` runs it on a sentence and returns a value that cells read, `rate`
 //! returns the share of sentences that it answers right, and `write` goes on writing; `vectors` and `neighbours` read
-//! the static vectors of any words, or those of a file next to the lesson.
+//! the static vectors of any words, or the vectors of a file next to the lesson.
 
 use std::sync::Arc;
 

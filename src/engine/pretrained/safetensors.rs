@@ -665,7 +665,7 @@ impl ShardIndex {
     }
 }
 
-/// Returns whether a name is that of a safetensors file in the same folder, without a path or a drive, and not hidden.
+/// Returns whether a name can name a safetensors file in the same folder: without a path or a drive, and not hidden.
 fn is_beside(file: &str) -> bool {
     const NAME_BYTES_MAX: usize = 200;
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');

@@ -1,4 +1,4 @@
-//! The metadata of a recording: the tokens, what they are pieces of, and what is known of the model.
+//! The metadata of a recording: the tokens, the words that they are pieces of, and the facts known of the model.
 
 use std::collections::BTreeMap;
 

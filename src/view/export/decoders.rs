@@ -25,7 +25,7 @@ pub(super) fn gets_gate(own: &Architecture, written: &Architecture) -> bool {
     written.blocks[0].gated && !own.blocks[0].gated
 }
 
-/// Returns the configuration of the first family whose form is that of the model.
+/// Returns the configuration of the first family that has the form of the model.
 ///
 /// # Errors
 /// If there is none; the error lists the fields in which the nearest family differs.

@@ -114,7 +114,7 @@ fn strongest(heads: &AllHeads, measure: HeadMeasure, count: usize, title: &str) 
     controls
 }
 
-/// Returns the numbers of a layer and of a head in it, such as `2·1`; only that of the head if there is one layer.
+/// Returns the numbers of a layer and of a head in it, such as `2·1`; only the head's number if there is one layer.
 fn place(heads: &AllHeads, head: &HeadSummary) -> String {
     let own = head.own + 1;
     if heads.layers.len() > 1 { format!("{}·{own}", heads.layers[head.layer].sign) } else { own.to_string() }

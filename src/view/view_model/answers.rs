@@ -255,7 +255,7 @@ fn never(model: &ModelSnapshot, row: usize) -> Vec<String> {
 
 /// Returns the piece that hides a word; `None` for a model that was not trained on hidden words, or has no such piece.
 fn hiding_piece(lesson: &Lesson) -> Option<&'static str> {
-    // A model that goes on writing may have such a piece, too: that of BART hides words of its source.
+    // A model that goes on writing may have such a piece, too: with BART's, words of its source are hidden.
     let goes_on = matches!(lesson.model.objective, Objective::NextWord | Objective::Sequence(_));
     match &lesson.static_embedding {
         StaticEmbedding::Pretrained(model) if !goes_on => match model.absent {

@@ -163,7 +163,7 @@ impl Model for NearExpression {
     }
 }
 
-/// Finds neighbours by both measures: by cosine those of the sum of unit vectors, and by distance those of the sum of
+/// Finds the nearest words by both measures: by cosine to the sum of unit vectors, and by distance to the sum of
 /// vectors.
 fn near_expression(space: &StaticSpace, expression: &Expression, with_own: bool) -> NearWords {
     let rows = expression.rows();

@@ -607,7 +607,8 @@ pub struct LiveWord {
     /// The text in the sentence.
     pub words: String,
     pub standing: LiveStanding,
-    /// Lines that say what the value is about, and what differs.
+    /// Lines that name the value's sentence if the stage shows another, and that say what differs from the lesson or
+    /// failed.
     pub notes: Vec<String>,
     /// The source of the expression.
     pub source: Arc<str>,

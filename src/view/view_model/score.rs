@@ -1,5 +1,5 @@
-//! The reason why a query looks at a key: the score as a sum of products, each of what one source put into the query
-//! and what one put into the key.
+//! The reason why a query looks at a key: the score as a sum of products, each of a part of the query from one source
+//! and a part of the key from one source.
 
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ pub struct PairNumbers {
     pub value: f64,
 }
 
-/// A product of what a source put into the query and what another put into the key.
+/// A product of the part of the query that a source contributed and the part of the key that a source contributed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairRow {
     pub query: PartName,
@@ -55,7 +55,7 @@ pub struct PairRow {
     pub numbers: PairNumbers,
 }
 
-/// The name of a part of a query or a key, and the entry of what its source added.
+/// The name of a part of a query or a key, and the entry that a click on it explains.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PartName {
     pub label: String,
@@ -218,8 +218,8 @@ impl PartNames<'_> {
         self.of(source, word, self.at.key)
     }
 
-    /// Returns the name of what a source put into the vector of a token; `word` is the attended word, if a head's
-    /// output is split into words.
+    /// Returns the name of the part that a source contributed to the vector of a token; `word` is the attended word, if
+    /// a head's output is split into words.
     fn of(&self, source: Source, word: Option<usize>, place: usize) -> PartName {
         let from = word.map_or_else(String::new, |word| format!(" from {}", quoted(&self.token(word))));
         let own = match source {
@@ -229,8 +229,8 @@ impl PartNames<'_> {
         PartName { label: format!("{}{own}", source_name(source)), entry: self.entry(source, word, place) }
     }
 
-    /// Returns the entry of what a source added to a token: that of its length or, for static vectors and positions,
-    /// that of the first number; `None` for biases.
+    /// Returns the entry of the part that a source contributed to a token: the part's length or, for static vectors and
+    /// positions, the first number; `None` for biases.
     fn entry(&self, source: Source, word: Option<usize>, place: usize) -> Option<Entry> {
         Some(match source {
             Source::Word => self.reader.static_entry(self.reader.sentence.tokens.get(place)?.word?, 0),

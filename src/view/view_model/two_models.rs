@@ -29,7 +29,7 @@ pub struct TwoModels {
     pub names: [String; 2],
     /// The reason why the two cannot be compared on this sentence.
     pub refusal: Option<String>,
-    /// Notes on the differences in how they read the sentence.
+    /// Notes on differences between the two models in reading the sentence.
     pub notes: Vec<String>,
     /// The targets; `None` unless both models have one.
     pub targets: Option<[String; 2]>,

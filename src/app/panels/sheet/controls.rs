@@ -27,7 +27,7 @@ pub fn controls_ui(ui: &mut Ui, controls: &[Control], cx: &mut SheetContext) {
         }
         for control in controls {
             match control.aside().filter(|_| is_narrow) {
-                // The first of these controls becomes the menu for all of them.
+                // In a narrow panel, the first of these controls becomes the menu for all of them.
                 Some(_) => asides_ui(ui, &std::mem::take(&mut asides), cx),
                 None => control_ui(ui, control, cx),
             }

@@ -1,4 +1,4 @@
-//! Tables of words and numbers: a click on a column's name sorts by it, and a number leads to where it comes from.
+//! Tables of words and numbers: a click on a column's name sorts by it, and a click on a number explains it.
 
 use std::cmp::Ordering;
 

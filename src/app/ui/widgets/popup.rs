@@ -63,7 +63,7 @@ fn in_sight_id() -> Id {
 /// Returns the upper left corner and the width of a list for a text field: below the field or, if it would cover the
 /// place of [`keep_in_sight`], to the left, to the right or below that place.
 pub fn list_place(ctx: &Context, field: Rect, width: f32) -> (Pos2, f32) {
-    /// The assumed height of a list, which is about what it needs.
+    /// The assumed height of a list, because the real one is known only after it is drawn.
     const HEIGHT: f32 = 150.0;
     /// The least width. In a narrower list, text would be broken into many lines.
     const LEAST: f32 = 280.0;

@@ -425,7 +425,7 @@ impl Runner {
         Ok(found)
     }
 
-    /// Charges for the part of a pass that begins with a block; `cost` is that of the whole pass.
+    /// Charges for the part of a pass that begins with a block; `cost` is the cost of the whole pass.
     fn charge_from(&self, block: usize, cost: u64, charge: Charge<'_>) -> Result<(), Fault> {
         let blocks = self.network.architecture.numbered_blocks().count().max(1) as u64;
         charge(cost / blocks * (blocks - (block as u64).min(blocks)))

@@ -339,7 +339,7 @@ impl Reader<'_> {
         self.place.tokens(self.towers.is_of_source(attention))
     }
 
-    /// Returns the range of the keys that are shown. They are those of the source if the block attends to it.
+    /// Returns the range of the keys that are shown; they are tokens of the source if the block attends to it.
     fn keys(&self, attention: &Attention) -> Range<usize> {
         self.place.tokens(attention.side.keys_are_of_source() && self.towers.source().is_some())
     }

@@ -404,7 +404,8 @@ impl ClaimContext<'_> {
     }
 }
 
-/// Checks that a model with this objective has such a fact. The error is what was found and what is expected.
+/// Checks that a model with this objective has such a fact. The error has the setting that was found and the one that
+/// is expected.
 fn fits(form: &FactForm, fact: &Fact, model: &ModelConfig) -> Result<(), (String, &'static str)> {
     let objective = &model.objective;
     let is_sequence = matches!(objective, Objective::Sequence(_));

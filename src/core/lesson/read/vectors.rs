@@ -198,7 +198,7 @@ fn no_vector<'i>(read: &At<'i, StaticEmbedding>, word: &str) -> Report<'i> {
 const FILE: &str = "File";
 const NAME: &str = "Pretrained";
 
-/// Returns whether a lesson's vectors are those of a file.
+/// Returns whether a lesson's vectors come from a file.
 pub fn is_file(embedding: Node<'_>) -> bool {
     embedding.text.starts_with(FILE)
 }

@@ -182,7 +182,7 @@ impl StaticEmbedding {
         }
     }
 
-    /// Returns whether the vectors are all those of a file that is opened by itself, or those that have been read so
+    /// Returns whether these are all vectors of a file that is opened by itself, or all that have been read of it so
     /// far.
     pub fn is_whole_file(&self) -> bool {
         matches!(self, Self::Given(given) if given.is_whole_file())

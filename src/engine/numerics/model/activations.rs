@@ -154,7 +154,7 @@ pub struct Interventions<S> {
     pub scale: Option<bool>,
     /// One mode for every head of every block, those of the source first; empty if all are live.
     pub heads: Vec<HeadMode<S>>,
-    /// Mask that replaces or changes those of self-attention in the sentence; see [`Sight`].
+    /// Mask that replaces or changes the masks of self-attention in the sentence; see [`Sight`].
     pub mask: Option<Mask>,
     /// Removed edges of attention, sorted, with heads counted as in `heads`. The other weights of the row then sum to
     /// 1. An edge that the sentence does not have changes nothing.

@@ -458,7 +458,7 @@ impl<S: Scalar> Parameters<S> {
         counts.filter(|(_, entries)| *entries > 0).collect()
     }
 
-    /// Returns the number of entries of a tensor that differ from those of one of the same shape.
+    /// Returns the number of entries that differ between two tensors of the same shape.
     fn entries_apart(&self, own: &TensorSpec, others: &Self, other: &TensorSpec) -> usize {
         match (own.storage, other.storage) {
             (Storage::Packed(own), Storage::Packed(other)) => self.packed[own].differences(&others.packed[other]),

@@ -1,4 +1,4 @@
-//! Values of fields that several families have, including those of rotary positions.
+//! Values of fields that several families have, including the fields of rotary positions.
 
 use super::super::fields::{CHECK, Fields, no_such};
 use super::super::limits::{BUCKETS_MAX, POSITIONS_MAX};

@@ -385,7 +385,7 @@ pub struct WordPieces {
     longest: usize,
     /// Pieces that are never split if a text writes them out.
     spelled: Vec<String>,
-    /// Template of a single text; the next field is that of a pair, if the model reads pairs.
+    /// Template of a single text; the next field is the template of a pair, if the model reads pairs.
     single: Vec<TemplatePart>,
     pair: Option<Vec<TemplatePart>>,
 }

@@ -28,8 +28,8 @@ const GROWTH_MAX: usize = 64;
 const GROWTH_BYTES: usize = 1 << 16;
 /// Largest text that a step may make, in bytes. The crate needs some forty bytes of memory for each of them.
 const MADE_BYTES_MAX: usize = 5 << 20;
-/// Largest factor by which a text may be longer after a step, in addition to a fixed number of bytes. A bound on what a
-/// step could do must be greater, because no text makes the most of every step.
+/// Largest factor by which a text may be longer after a step, in addition to a fixed number of bytes. It is smaller
+/// than [`GROWTH_MAX`], which bounds the worst case, because no text is the worst case of every step.
 const LONGER_MAX: usize = 8;
 /// Largest size of SentencePiece's table of characters in bytes; that of XLM-R has 240,000.
 pub const CHARSMAP_BYTES_MAX: usize = 4 << 20;

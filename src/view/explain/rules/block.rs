@@ -1,4 +1,4 @@
-//! Rules of a block around its heads: what goes in, the norms, what is added, and what comes out.
+//! Rules of a block around its heads: the input, the norms, the vectors that are added, and the output.
 
 use std::ops::Range;
 

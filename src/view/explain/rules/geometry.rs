@@ -1,4 +1,4 @@
-//! Rules of what is read off the vectors: points of the picture, and how near they are to words.
+//! Rules of the numbers that are read off the vectors: the points of the picture, and how near they are to words.
 
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::model::Tower;

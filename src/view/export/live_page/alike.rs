@@ -20,7 +20,8 @@ pub(super) enum CardData {
     },
 }
 
-/// Returns the cards of each head, each of which differs in as few leaves as possible.
+/// Returns the cards of each head; a card is stored as its differences from the earlier card from which it differs
+/// least.
 pub(super) fn alike(
     heads: impl Iterator<Item = BTreeMap<String, Card>>,
 ) -> serde_json::Result<Vec<BTreeMap<String, CardData>>> {

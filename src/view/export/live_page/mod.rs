@@ -2,8 +2,7 @@
 //!
 //! The page is one file, which needs no server and no network. Without scripts, and in print, it looks like the static
 //! page. Each script of `page/` has one job; beside the scripts, JSON holds the lesson's words and numbers (`Data`) and
-//! those of its model. The page's policy allows only these scripts, by their hash, and forbids every
-//! connection.
+//! the numbers of its model. The page's policy allows only these scripts, by their hash, and forbids every connection.
 
 mod alike;
 mod given;

@@ -133,8 +133,8 @@ impl Sentence {
     }
 }
 
-/// Returns the row of each word of the sentence, with that of the nearest other word and their cosine; empty if some
-/// static vector is zero.
+/// Returns the row of each word of the sentence, with the row of the nearest other word and the cosine of the two;
+/// empty if some static vector is zero.
 fn neighbours(model: &ModelSnapshot, space: &StaticSpace) -> Vec<Value> {
     if space.squares.contains(&0.0) {
         return Vec::new();

@@ -39,7 +39,7 @@ pub struct PieceProto {
     kind: Option<i32>,
 }
 
-/// The kind of a piece. The first one is that of a piece without this field.
+/// The kind of a piece. A piece without this field has the first one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Enumeration)]
 #[repr(i32)]
 pub enum Kind {
@@ -61,7 +61,7 @@ struct TrainerSpec {
     byte_fallback: bool,
 }
 
-/// The algorithm of a file. The first one is that of a file without this field.
+/// The algorithm of a file. A file without this field has the first one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Enumeration)]
 #[repr(i32)]
 enum ModelType {

@@ -1,8 +1,8 @@
 //! Regular expressions from a tokenizer's file, searched in bounded time.
 //!
-//! They are those of fancy-regex, as in the crate. But the crate treats a search that gives up as one without further
-//! matches, and a file can contain searches that take hours. Here such a pattern is refused, or such a text is an
-//! error.
+//! The patterns are compiled by fancy-regex, as in the crate `tokenizers`. But that crate treats a search that gives up
+//! as one without further matches, and a file can contain searches that take hours. Here such a pattern is refused, or
+//! such a text is an error.
 
 use std::time::{Duration, Instant};
 

@@ -7,9 +7,9 @@
 //!
 //! Prints the time from the folder to the first snapshot. For texts of some lengths, it prints the median time to the
 //! snapshot after typing a text, changing a weight in the first and the last layer, and switching off a head in earlier
-//! and earlier layers. It also times the logit lens of a word and the scores of one word in 20 sentences. For a model
-//! with only causal attention, it times one more word with cached keys and values, beside the time to read the weights
-//! once.
+//! and earlier layers; to the split of a score in the last layer, and to the map of two texts. It also times the logit
+//! lens of a word and the scores of one word in 20 sentences. For a model with only causal attention, it times one more
+//! word with cached keys and values, beside the time to read the weights once.
 
 mod top;
 
@@ -22,6 +22,7 @@ use attune_core::kernel::command::{
 };
 use attune_core::kernel::sentence_pass::senses::MEASURED_MAX;
 use attune_core::kernel::snapshot::Progress;
+use attune_core::kernel::snapshot::scores::{ShownScore, split_of};
 use attune_core::kernel::static_embedding::network;
 use attune_core::kernel::{Command, Kernel};
 use attune_engine::numerics::attention::{HeadMode, Mask, Tokens};
@@ -86,6 +87,8 @@ fn main() {
         kernel.apply(Command::Weights(WeightCommand::ResetAll));
         heads(&mut kernel);
         lens(&kernel);
+        split(&kernel);
+        map(&mut kernel, [text(1), text(2)]);
     }
     senses(&mut kernel);
     one_more(&kernel);
@@ -171,6 +174,38 @@ fn lens(kernel: &Kernel) {
     if time.1 > 0 {
         println!("  logit lens of a word: {:.1} ms", time.0);
     }
+}
+
+/// Times the split of a score in the last layer, between the last word and the first.
+fn split(kernel: &Kernel) {
+    let snapshot = kernel.snapshot();
+    let model = snapshot.model.as_ref().expect("a model");
+    let at = ShownScore { head: model.architecture.heads() - 1, query: model.sentence.tokens.len() - 1, key: 0 };
+    let time = median_of(
+        Instant::now,
+        |begun| begun.elapsed().as_secs_f64(),
+        |_| split_of(&snapshot, at).expect("a head").map_or(0, |shown| shown.split.sources.len()),
+    );
+    println!("  split of a score: {:.1} ms, {} sources", time.0, time.1);
+}
+
+/// Times the map of two texts: each word and each head of the second put into the first, layer by layer. A model that
+/// guesses hidden words is asked at the last one.
+fn map(kernel: &mut Kernel, texts: [String; 2]) {
+    for hidden in ["", " [MASK]"] {
+        let [own, second] = texts.each_ref().map(|text| format!("{text}{hidden}"));
+        kernel.apply(Command::Sentence(SentenceCommand::Type(own)));
+        kernel.apply(Command::Sentence(SentenceCommand::SetSecond(Some(second))));
+        kernel.settle();
+        let begun = Instant::now();
+        kernel.apply(Command::Map);
+        kernel.settle();
+        if let Some(map) = kernel.snapshot().model.and_then(|model| model.map) {
+            println!("  map of two texts: {} cells in {:.0} ms", map.progress.of, 1e3 * begun.elapsed().as_secs_f64());
+        }
+        kernel.apply(Command::EndMap);
+    }
+    kernel.apply(Command::Sentence(SentenceCommand::SetSecond(None)));
 }
 
 /// Times one more word with cached keys and values, and reading all weights once.

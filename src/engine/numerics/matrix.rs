@@ -44,7 +44,8 @@ impl<S: Scalar> Matrix<S> {
     }
 
     pub fn from_fn(rows: usize, cols: usize, mut entry: impl FnMut(usize, usize) -> S) -> Self {
-        let values = (0..rows * cols).map(|i| entry(i / cols, i % cols)).collect();
+        let mut values = Vec::with_capacity(rows * cols);
+        (0..rows).for_each(|i| values.extend((0..cols).map(|j| entry(i, j))));
         Self { rows, cols, values }
     }
 

@@ -66,7 +66,7 @@ impl Model {
         Self { name, sentence: Sequences::one(&SENTENCE), own, second, parameters, network }
     }
 
-    fn setting(&self) -> Setting<'_, f32> {
+    fn setting(&self) -> Setting<'_> {
         let place = SENTENCE.len() - 1;
         Setting {
             model: &self.network,
@@ -78,7 +78,7 @@ impl Model {
         }
     }
 
-    fn split(&self) -> SplitPass<'_, f32> {
+    fn split(&self) -> SplitPass<'_> {
         let Self { network: model, parameters, sentence, own: activations, .. } = self;
         SplitPass { model, parameters, sentence, activations }
     }

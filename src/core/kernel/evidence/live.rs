@@ -215,7 +215,7 @@ impl LiveMap {
         }
     }
 
-    fn setting<'s>(&'s self, evidence: Evidence<'s>) -> Setting<'s, f32> {
+    fn setting<'s>(&'s self, evidence: Evidence<'s>) -> Setting<'s> {
         Setting {
             model: evidence.model,
             parameters: evidence.parameters,

@@ -119,7 +119,7 @@ impl Evidence<'_> {
         ran: &'s Ran,
         second: Option<&'s Ran>,
         asked: &AskedAnswer,
-    ) -> Result<Setting<'s, f32>, String> {
+    ) -> Result<Setting<'s>, String> {
         if let Some(other) = second.filter(|other| other.tokens.len() != ran.tokens.len()) {
             let (own, other) = (ran.tokens.len(), other.tokens.len());
             return Err(format!(

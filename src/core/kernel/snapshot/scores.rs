@@ -93,7 +93,7 @@ fn shown_network(snapshot: &Snapshot, head: usize) -> Option<(&ModelSnapshot, At
     Some((model, network))
 }
 
-fn pass<'a>(model: &'a ModelSnapshot, network: &'a AttentionModel<f32>) -> SplitPass<'a, f32> {
+fn pass<'a>(model: &'a ModelSnapshot, network: &'a AttentionModel<f32>) -> SplitPass<'a> {
     SplitPass {
         model: network,
         parameters: &model.parameters,

@@ -21,6 +21,7 @@ use crate::numerics::model::{
 };
 use crate::numerics::norm::{NormCache, NormForm, norm_backward, norm_in_place};
 use crate::numerics::parallel::{available, map};
+use crate::numerics::params::pairs::{TRANSFORM, TRANSFORM_NORM};
 use crate::numerics::params::{Learned, Parameters, TensorName};
 use crate::numerics::vectors::add_scaled;
 use crate::numerics::{Matrix, Scalar};
@@ -195,9 +196,7 @@ impl<S: Scalar> AnswerOf<'_, S> {
             add_scaled(&mut d, sign * (S::one() - held * held), &model.class_vector(parameters, class));
         }
         if let Some(mut cache) = TransformCache::new(architecture, 1) {
-            use TensorName::*;
-            let names = [TransformWeights, TransformBias, TransformNormGain, TransformNormBias];
-            let plain = parameters.plain(&names.map(Into::into));
+            let plain = parameters.plain([TRANSFORM, TRANSFORM_NORM].as_flattened());
             transform_forward(&plain, read, &mut cache);
             let mut d_read = vec![S::zero(); read.len()];
             transform_backward(&plain, read, &cache, &mut d, &mut plain.zeros_like(), &mut d_read);

@@ -22,21 +22,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::{Asked, Question, Watch};
+use crate::numerics::Matrix;
 use crate::numerics::model::activations::{Activations, BlockActivations};
 use crate::numerics::model::onward::{Onward, Projected, mixes_of};
 use crate::numerics::model::{AttentionModel, Sequences, Tower};
 use crate::numerics::parallel::{available, each};
 use crate::numerics::params::Parameters;
-use crate::numerics::{Matrix, Scalar};
 
 /// A sentence's pass with the question, and the pass of a second sentence of as many tokens, if there is one.
 #[derive(Clone, Copy)]
-pub struct Setting<'a, S> {
-    pub model: &'a AttentionModel<S>,
-    pub parameters: &'a Parameters<S>,
+pub struct Setting<'a> {
+    pub model: &'a AttentionModel<f32>,
+    pub parameters: &'a Parameters<f32>,
     pub sentence: &'a Sequences,
-    pub own: &'a Activations<S>,
-    pub second: Option<&'a Activations<S>>,
+    pub own: &'a Activations<f32>,
+    pub second: Option<&'a Activations<f32>>,
     pub question: Question,
 }
 
@@ -73,9 +73,9 @@ pub enum Receiver {
     Head { block: usize, head: usize, part: Projected },
 }
 
-impl<S: Scalar> Setting<'_, S> {
+impl Setting<'_> {
     /// Reads the answer to the question from the outputs (T, D) of a pass.
-    pub fn ask(&self, output: &Matrix<S>) -> Asked {
+    pub fn ask(&self, output: &Matrix<f32>) -> Asked {
         self.question.ask(self.model, self.parameters, output)
     }
 
@@ -119,7 +119,7 @@ impl<S: Scalar> Setting<'_, S> {
         &self,
         items: &[T],
         watch: Watch<'_>,
-        work: impl Fn(&mut Onward<'_, S>, &T) -> Option<Matrix<S>> + Sync,
+        work: impl Fn(&mut Onward<'_, f32>, &T) -> Option<Matrix<f32>> + Sync,
     ) -> Option<Vec<Asked>> {
         let (next, done, goes_on) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicBool::new(true));
         let threads = available().min(items.len()).max(1);
@@ -149,8 +149,8 @@ impl<S: Scalar> Setting<'_, S> {
     }
 
     /// Reads the answers from the vectors of several passes; where there is none, the answer is the sentence's own.
-    fn ask_together(&self, own: Asked, read: &[Option<Vec<S>>]) -> Vec<Asked> {
-        let rows: Vec<&Vec<S>> = read.iter().flatten().collect();
+    fn ask_together(&self, own: Asked, read: &[Option<Vec<f32>>]) -> Vec<Asked> {
+        let rows: Vec<&Vec<f32>> = read.iter().flatten().collect();
         if rows.is_empty() {
             return vec![own; read.len()];
         }
@@ -160,11 +160,11 @@ impl<S: Scalar> Setting<'_, S> {
     }
 
     /// Computes the outputs (T, D) of a pass with one change; `None` if they are the same as without it.
-    pub fn output(&self, change: Change) -> Option<Matrix<S>> {
+    pub fn output(&self, change: Change) -> Option<Matrix<f32>> {
         self.changed(&mut Onward::new(self.model, self.parameters, self.sentence), change)
     }
 
-    fn changed(&self, passes: &mut Onward<'_, S>, change: Change) -> Option<Matrix<S>> {
+    fn changed(&self, passes: &mut Onward<'_, f32>, change: Change) -> Option<Matrix<f32>> {
         match change {
             Change::Word { block, token } => self.with_word(passes, block, token),
             Change::Head { block, head } => self
@@ -182,7 +182,7 @@ impl<S: Scalar> Setting<'_, S> {
 
     /// Computes the outputs with one vector of the second sentence; `None` if they are the same as without it, because
     /// the vector is equal, or the answer's position cannot see it.
-    fn with_word(&self, passes: &mut Onward<'_, S>, block: usize, token: usize) -> Option<Matrix<S>> {
+    fn with_word(&self, passes: &mut Onward<'_, f32>, block: usize, token: usize) -> Option<Matrix<f32>> {
         let (own, other) = (&self.own.blocks[block].input, &self.second?.blocks[block].input);
         let is_unseen = self.model.is_causal() && token > self.question.place;
         if is_unseen || own.row(token) == other.row(token) {
@@ -196,16 +196,16 @@ impl<S: Scalar> Setting<'_, S> {
     /// Computes the outputs with the given mixes of a head (T, d_v); `None` if these are the head's own.
     fn with_mix(
         &self,
-        passes: &mut Onward<'_, S>,
+        passes: &mut Onward<'_, f32>,
         (block, head): (usize, usize),
-        mix: &Matrix<S>,
-    ) -> Option<Matrix<S>> {
+        mix: &Matrix<f32>,
+    ) -> Option<Matrix<f32>> {
         let own = &self.own.blocks[block];
         (own.heads[head].mix != *mix).then(|| passes.from_mixes(block, &self.mixes_but((block, head), mix), &own.input))
     }
 
     /// Returns the mixes of a block, with those of one head replaced by `mix`.
-    fn mixes_but(&self, (block, head): (usize, usize), mix: &Matrix<S>) -> Matrix<S> {
+    fn mixes_but(&self, (block, head): (usize, usize), mix: &Matrix<f32>) -> Matrix<f32> {
         let mut mixes = mixes_of(&self.own.blocks[block]);
         let columns = self.model.architecture.blocks[block].attention.mix_columns(head);
         (0..mix.rows()).for_each(|row| mixes.row_mut(row)[columns.clone()].copy_from_slice(mix.row(row)));
@@ -215,14 +215,14 @@ impl<S: Scalar> Setting<'_, S> {
     /// Computes the outputs of a path; `None` where they are those of the sentence.
     fn path(
         &self,
-        passes: &mut Onward<'_, S>,
+        passes: &mut Onward<'_, f32>,
         (block, head): (usize, usize),
         receiver: Receiver,
         keeps_forward: bool,
-    ) -> Option<Matrix<S>> {
+    ) -> Option<Matrix<f32>> {
         let second = self.second?;
         let sent = self.mixes_but((block, head), &second.blocks[block].heads[head].mix);
-        let kept: &[Arc<BlockActivations<S>>] = &self.own.blocks;
+        let kept: &[Arc<BlockActivations<f32>>] = &self.own.blocks;
         match receiver {
             Receiver::Answer => {
                 let x = passes.along_kept_mixes(kept, (block, kept.len()), &sent, keeps_forward);
@@ -239,7 +239,7 @@ impl<S: Scalar> Setting<'_, S> {
 }
 
 /// Returns a matrix of the same shape whose rows are all the mean row.
-fn mean_of_rows<S: Scalar>(mix: &Matrix<S>) -> Matrix<S> {
+fn mean_of_rows(mix: &Matrix<f32>) -> Matrix<f32> {
     let mean = crate::numerics::vectors::centroid(mix, &(0..mix.rows()).collect::<Vec<_>>());
     Matrix::from_fn(mix.rows(), mix.cols(), |_, col| mean[col])
 }

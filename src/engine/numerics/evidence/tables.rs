@@ -43,9 +43,9 @@ pub struct Composition {
 
 /// The weights of a model without a source. Products of them are computed in double precision.
 #[derive(Clone, Copy)]
-pub struct HeadTables<'a, S> {
-    pub model: &'a AttentionModel<S>,
-    pub parameters: &'a Parameters<S>,
+pub struct HeadTables<'a> {
+    pub model: &'a AttentionModel<f32>,
+    pub parameters: &'a Parameters<f32>,
 }
 
 /// The weights of a head: `W_Q`, `W_K` and `W_V` (D, d), `W_O` (d_v, D), and `b_V`.
@@ -79,7 +79,7 @@ fn entries_product(a: &Matrix<f64>, b: &Matrix<f64>) -> f64 {
     dot(a.flat(), b.flat())
 }
 
-impl<S: Scalar> HeadTables<'_, S> {
+impl HeadTables<'_> {
     fn config(&self, block: usize) -> &BlockConfig {
         &self.model.architecture.blocks[block]
     }
@@ -184,7 +184,7 @@ impl<S: Scalar> HeadTables<'_, S> {
         let Self { model, parameters } = *self;
         let mut x = model.statics(parameters, &Sequences::one(words));
         if let Some(segment) = parameters.values_of(TensorName::Segments).get(..x.cols()) {
-            (0..x.rows()).for_each(|row| add_scaled(x.row_mut(row), S::one(), segment));
+            (0..x.rows()).for_each(|row| add_scaled(x.row_mut(row), 1.0, segment));
         }
         if let Some(affine) = model.embedding_norm(parameters, crate::numerics::model::Tower::Sentence) {
             x = normed(model.architecture.norm_form, affine, x);

@@ -97,7 +97,7 @@ pub fn steps(tokens: usize, blocks: usize) -> usize {
 }
 
 /// Computes the measures; `None` if the watch ended the work.
-pub fn word_table<S: Scalar>(setting: &Setting<'_, S>, watch: Watch<'_>) -> Option<WordTable> {
+pub fn word_table(setting: &Setting<'_>, watch: Watch<'_>) -> Option<WordTable> {
     use WordMeasure::*;
     let Setting { model, parameters, sentence, own, question, .. } = *setting;
     let (tokens, done) = (own.input.rows(), AtomicUsize::new(0));
@@ -128,26 +128,26 @@ pub fn word_table<S: Scalar>(setting: &Setting<'_, S>, watch: Watch<'_>) -> Opti
     })
 }
 
-fn contributions<S: Scalar>(setting: &Setting<'_, S>) -> Vec<Arc<Contributions<S>>> {
+fn contributions(setting: &Setting<'_>) -> Vec<Arc<Contributions<f32>>> {
     let blocks = setting.model.architecture.blocks.iter().enumerate().zip(&setting.own.blocks);
-    let of = |((number, config), block): ((usize, &BlockConfig), &Arc<BlockActivations<S>>)| {
+    let of = |((number, config), block): ((usize, &BlockConfig), &Arc<BlockActivations<f32>>)| {
         Arc::new(Contributions::of(config, number, setting.parameters, block, &[]))
     };
     blocks.map(of).collect()
 }
 
 /// Computes the difference of the two logits in a pass that starts from static vectors (T, D).
-fn of_statics<S: Scalar>(setting: &Setting<'_, S>, statics: Matrix<S>) -> f64 {
+fn of_statics(setting: &Setting<'_>, statics: Matrix<f32>) -> f64 {
     let Setting { model, parameters, sentence, .. } = *setting;
     let input = model.input_of(parameters, sentence, statics);
     setting.ask(&Onward::new(model, parameters, sentence).from(0, input)).difference
 }
 
 /// Computes *cut* and *blank* of all words; `None` if a step ended the work.
-fn of_changed_words<S: Scalar>(
-    setting: &Setting<'_, S>,
-    statics: &Matrix<S>,
-    mean: &[S],
+fn of_changed_words(
+    setting: &Setting<'_>,
+    statics: &Matrix<f32>,
+    mean: &[f32],
     step: &(dyn Fn(usize) -> bool + Sync),
 ) -> Option<[Vec<f64>; 2]> {
     let Setting { model, parameters, sentence, own, .. } = *setting;
@@ -170,7 +170,7 @@ fn of_changed_words<S: Scalar>(
 }
 
 /// Computes the measures that need only the weights of attention.
-fn of_weights<S: Scalar>(setting: &Setting<'_, S>) -> Vec<(WordMeasure, Vec<f64>)> {
+fn of_weights(setting: &Setting<'_>) -> Vec<(WordMeasure, Vec<f64>)> {
     let (blocks, place) = (&setting.own.blocks, setting.question.place);
     let grids: Vec<Matrix<f64>> = blocks.iter().map(|block| mean_weights(block.heads.iter())).collect();
     let row = |grid: &Matrix<f64>| grid.row(place).to_vec();
@@ -185,7 +185,7 @@ fn of_weights<S: Scalar>(setting: &Setting<'_, S>) -> Vec<(WordMeasure, Vec<f64>
 }
 
 /// Computes the mean weights (T, T) of some heads.
-fn mean_weights<'a, S: Scalar + 'a>(heads: impl ExactSizeIterator<Item = &'a HeadActivations<S>>) -> Matrix<f64> {
+fn mean_weights<'a>(heads: impl ExactSizeIterator<Item = &'a HeadActivations<f32>>) -> Matrix<f64> {
     let share = 1.0 / heads.len() as f64;
     let mut sum: Option<Matrix<f64>> = None;
     for head in heads {
@@ -218,7 +218,7 @@ pub fn chained(grids: &[Matrix<f64>], place: usize) -> Vec<f64> {
     row
 }
 
-fn lengths<S: Scalar>(setting: &Setting<'_, S>, contributions: &[Arc<Contributions<S>>]) -> Vec<f64> {
+fn lengths(setting: &Setting<'_>, contributions: &[Arc<Contributions<f32>>]) -> Vec<f64> {
     let place = setting.question.place;
     let mut rows = Vec::new();
     for (block, of) in setting.own.blocks.iter().zip(contributions) {
@@ -237,7 +237,7 @@ fn lengths<S: Scalar>(setting: &Setting<'_, S>, contributions: &[Arc<Contributio
 
 /// Computes what each word adds directly to the difference of the two logits, and the sum of the other terms. Returns
 /// `None` if a logit is not a sum of terms.
-fn direct<S: Scalar>(setting: &Setting<'_, S>, contributions: &[Arc<Contributions<S>>]) -> Option<(Vec<f64>, f64)> {
+fn direct(setting: &Setting<'_>, contributions: &[Arc<Contributions<f32>>]) -> Option<(Vec<f64>, f64)> {
     let Setting { model, parameters, own, question, .. } = *setting;
     let (mut words, mut rest) = (vec![0.0; own.input.rows()], 0.0);
     for (class, sign) in [(question.answer, 1.0), (question.against, -1.0)] {
@@ -252,7 +252,7 @@ fn direct<S: Scalar>(setting: &Setting<'_, S>, contributions: &[Arc<Contribution
     Some((words, rest))
 }
 
-fn value_zeroing<S: Scalar>(setting: &Setting<'_, S>, step: &(dyn Fn(usize) -> bool + Sync)) -> Option<Vec<f64>> {
+fn value_zeroing(setting: &Setting<'_>, step: &(dyn Fn(usize) -> bool + Sync)) -> Option<Vec<f64>> {
     let Setting { model, parameters, sentence, own, question, .. } = *setting;
     let grids = map(&own.blocks.iter().enumerate().collect::<Vec<_>>(), available(), |&(number, block)| {
         if !step(1) {
@@ -273,12 +273,12 @@ fn value_zeroing<S: Scalar>(setting: &Setting<'_, S>, step: &(dyn Fn(usize) -> b
     Some(chained(&grids.into_iter().collect::<Option<Vec<_>>>()?, question.place))
 }
 
-fn unit<S: Scalar>(row: &[S]) -> Vec<f64> {
+fn unit(row: &[f32]) -> Vec<f64> {
     let length = row.iter().map(|x| x.to_f64() * x.to_f64()).sum::<f64>().sqrt();
     row.iter().map(|x| x.to_f64() / length).collect()
 }
 
-fn wide_dot<S: Scalar>(a: &[S], b: &[S]) -> f64 {
+fn wide_dot(a: &[f32], b: &[f32]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a.to_f64() * b.to_f64()).sum()
 }
 

@@ -90,11 +90,8 @@ pub trait Simd<S: Scalar>: Copy {
 /// Reduces a lane to one number, in the order that vectors use.
 #[inline(always)]
 fn join<S: Scalar>(x: Lane<S>, op: impl Fn(S, S) -> S) -> S {
-    let pairs: [S; LANES / 2] = std::array::from_fn(
-        #[inline(always)]
-        |i| op(x[i], x[i + LANES / 2]),
-    );
-    op(op(pairs[0], pairs[2]), op(pairs[1], pairs[3]))
+    let [a, b, c, d, e, f, g, h] = x;
+    op(op(op(a, e), op(c, g)), op(op(b, f), op(d, h)))
 }
 
 /// Work that is compiled for every generation of processors.
@@ -233,11 +230,12 @@ pub fn add<S: Scalar>(to: &mut [S], x: &[S]) {
 pub struct Plain;
 
 #[inline(always)]
-fn each<S: Scalar>(a: Lane<S>, b: Lane<S>, op: impl Fn(S, S) -> S) -> Lane<S> {
-    std::array::from_fn(
-        #[inline(always)]
-        |i| op(a[i], b[i]),
-    )
+fn each<S: Scalar>(mut a: Lane<S>, b: Lane<S>, op: impl Fn(S, S) -> S) -> Lane<S> {
+    // A loop, because `std::array::from_fn` is not inlined in other crates.
+    for (a, b) in a.iter_mut().zip(b) {
+        *a = op(*a, b);
+    }
+    a
 }
 
 impl<S: Scalar> Simd<S> for Plain {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use attune_core::kernel::snapshot::Snapshot;
 use attune_view::explain::Provenance;
+use attune_view::explain::walk::telling_words;
 use bevy::asset::AssetEventSystems;
 use bevy::prelude::*;
 use bevy_egui::{EguiPlugin, EguiPostUpdateSet};
@@ -69,6 +70,11 @@ pub fn show(snapshot: Arc<Snapshot>, models: &mut LatestModels, stage: &mut Stag
         view.selection.follow(&old, &new);
         let is_another_lesson = before.as_ref().is_some_and(|before| !Arc::ptr_eq(&before.lesson, &snapshot.lesson));
         stage.take_sentence(snapshot.lesson.is_of_folder() && !is_another_lesson);
+    }
+    let lesson = &snapshot.lesson;
+    let has_no_cells = lesson.is_of_folder() || lesson.static_embedding.recording().is_some();
+    if has_no_cells && view.highlight.shown_cell.is_none() {
+        view.highlight.lit = telling_words(&snapshot);
     }
     models.show(snapshot.clone());
     let tokens = stage.take_points(models);

@@ -4,6 +4,7 @@ use attune_ui::actions::{ActionTable, WindowAction};
 use attune_ui::theme::{self, Palette, size};
 use attune_ui::ui_state::walk::{LAST, STEPS};
 use attune_ui::ui_state::{PanelView, Selection, Walk};
+use attune_ui::widgets::controls::named;
 use attune_ui::widgets::heat::width_of;
 use attune_view::explain::walk::{RouteModel, Step, WalkModel};
 use egui::text::{LayoutJob, TextFormat};
@@ -52,7 +53,7 @@ pub fn height(ui: &Ui, width: f32, route: Option<&RouteModel>, walk: Option<&Wal
     let steps =
         walk.into_iter().flat_map(|walk| Step::ALL.map(|step| (step_name(route, step), walk.step(step).said.as_str())));
     let all = steps.chain(about.as_deref().map(|about| (Step::Contextual.name(), about)));
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let needed = all.map(|(title, said)| {
         let place = format!("99 % of {place}, step {STEPS} of {STEPS} ");
         let job = job(title, &place, said, width - BESIDE, size::SMALL, palette);
@@ -400,7 +401,7 @@ fn paint_track(
     if track.has_signs() {
         return paint_signs(ui, response, track, (route, names[0]), walk);
     }
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let painter = ui.painter();
     let place = walk.place();
     painter.line_segment([track.at(0.0), track.at(track.end)], Stroke::new(size::OUTLINE, palette.line));
@@ -435,7 +436,7 @@ fn paint_film(
     place: f32,
     ring: Color32,
 ) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let passed = (0..track.layers).filter(|layer| place >= Track::behind(*layer)).count();
     let here = passed.checked_sub(1).filter(|last| place == Track::behind(*last)).map(|last| (last, ring));
     Filmstrip::of(route, track.frames()).paint(ui.painter(), palette, (passed, here), followed, end);
@@ -447,7 +448,7 @@ fn paint_film(
 
 /// Paints the layers with their signs. `here` is the place of the walk if it is at the end of a layer.
 fn paint_layers(ui: &Ui, track: &Track, route: Option<&RouteModel>, (here, place): (Option<f32>, f32), ring: Color32) {
-    let (palette, painter) = (Palette::of(ui.visuals().dark_mode), ui.painter());
+    let (palette, painter) = (Palette::on(ui), ui.painter());
     for layer in 0..track.layers {
         let (at, is_passed) = (Track::behind(layer), place >= Track::behind(layer));
         let (center, is_here) = (track.at(at), here == Some(at));
@@ -470,7 +471,7 @@ fn paint_layers(ui: &Ui, track: &Track, route: Option<&RouteModel>, (here, place
 /// Paints the steps of a single layer as signs, each with its name below it, and a mark between them at the place of
 /// the walk.
 fn paint_signs(ui: &Ui, response: &Response, track: &Track, (route, start): (Option<&RouteModel>, &str), walk: &Walk) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let painter = ui.painter();
     let place = walk.place();
     let at = |place: f32| pos2(track.at(place).x, track.rect.top() + SIGN.y / 2.0);
@@ -534,14 +535,14 @@ fn said_ui(
     about: Option<&str>,
     walk: &Walk,
 ) -> bool {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let is_at_table = !walk.is_walking() && walk.passed_layers() == Some(0.0) && walk.layers() > 1;
     let about = route.filter(|_| is_at_table).map(|route| route.about_start).or(about);
     let said = match (about, model) {
         (Some(about), _) => about,
         _ if heading.is_on_the_way => ON_THE_WAY,
         (None, Some(model)) => &model.step(walk.step()).said,
-        (None, None) => "Click a word, then press Space to follow it step by step.",
+        (None, None) => route.map_or("", |route| route.how_to_begin),
     };
     // With no-break spaces, a line ends after a comma and not within `step 8 of 8`.
     let place = heading.place.replace(' ', "\u{a0}").replace(",\u{a0}", ", ") + " ";
@@ -572,8 +573,7 @@ fn next_ui(walk: &Walk) -> impl FnOnce(&mut Ui) -> bool + use<> {
     let [on, back] = [WindowAction::StepOn, WindowAction::StepBack].map(|action| action.row().keys_text());
     move |ui: &mut Ui| {
         let button = Button::new(format!("{on}: {words}")).small().ui(ui);
-        button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, name));
-        button.on_hover_text(format!("{name} ({on}; back: {back})")).clicked()
+        named(button, WidgetType::Button, name).on_hover_text(format!("{name} ({on}; back: {back})")).clicked()
     }
 }
 

@@ -6,7 +6,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use attune_core::kernel::sentence_pass::meaning::is_telling;
-use attune_core::kernel::snapshot::sentence::word_pieces;
+use attune_core::kernel::snapshot::meaning::Meaning;
+use attune_core::kernel::snapshot::sentence::{is_subscript, word_pieces};
 use attune_core::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot};
 use attune_core::lesson::cells::CellKind;
 use attune_core::lesson::links::STEPS;
@@ -15,6 +16,7 @@ use attune_engine::numerics::contributions::Contributions;
 use attune_engine::numerics::moves::{Point, point};
 use attune_engine::numerics::params::TensorName;
 use attune_engine::numerics::vectors::{Similarity, add_scaled};
+use attune_engine::pretrained::tokenizer::HIDDEN;
 use attune_engine::quantity::{Entry, Index, Owner, OwnerKind, Quantity};
 
 use super::lines::by_size;
@@ -22,6 +24,7 @@ use super::print::AND;
 use super::reader::{EntryReader, HeadParts};
 use super::sentences::recorded_numbers;
 use crate::view_model::axes::is_of_states;
+use crate::view_model::grid::PatchPlaces;
 use crate::view_model::labels::{HeadLabels, Side, strongest};
 use crate::view_model::needs::{Needs, missing};
 use crate::view_model::stage::{SourceWord, source_words};
@@ -644,6 +647,8 @@ pub struct RouteModel {
     pub layers: Vec<WalkLayer>,
     /// A sentence on the places before all layers.
     pub about_start: &'static str,
+    /// A sentence on how to begin the walk.
+    pub how_to_begin: &'static str,
     words: Vec<String>,
     /// The places of each token: static, after each layer, contextual.
     stops: Vec<Vec<Point>>,
@@ -708,8 +713,14 @@ impl RouteModel {
         } else {
             "Each word is at its static vector; positions in the sentence do not count yet."
         };
+        let how_to_begin = if PatchPlaces::of(snapshot).is_some() {
+            "Click a patch, then press Space to follow it step by step."
+        } else {
+            "Click a word, then press Space to follow it step by step."
+        };
         let mut route = Self {
             about_start,
+            how_to_begin,
             layers: architecture.numbered_blocks().map(layer).collect(),
             words: sentence.tokens.iter().map(|token| token.text.clone()).collect(),
             stops: stops(sentence),
@@ -876,6 +887,21 @@ fn title(name: &str, blocks: usize, are_in_order: bool) -> String {
         (_, true) => format!("{} of {blocks}", name.to_lowercase()),
         (_, false) => name.to_lowercase(),
     }
+}
+
+/// Returns the words that the stage of a model's folder or a recording highlights, which has no stage cell: the hidden
+/// word first, whose weights are shown, then the words at the ends of the axis. Of a picture it is the first token.
+pub fn telling_words(snapshot: &Snapshot) -> Vec<String> {
+    let (Some(space), Some(model)) = (&snapshot.space, &snapshot.model) else { return Vec::new() };
+    let texts = || model.sentence.tokens.iter().map(|token| token.text.as_str());
+    if PatchPlaces::of(snapshot).is_some() {
+        return texts().next().map(str::to_owned).into_iter().collect();
+    }
+    let hidden = texts().find(|text| HIDDEN.contains(text));
+    // The name of an end begins with the label of its word: `bank₁ · river`.
+    let of_end = |name: &str| name.split(" · ").next().unwrap_or(name).trim_end_matches(is_subscript).to_owned();
+    let ends = space.basis.meaning().into_iter().flat_map(Meaning::names).map(of_end);
+    hidden.map(str::to_owned).into_iter().chain(ends).collect()
 }
 
 /// Returns the words that the first stage cell of this sentence highlights, or those of the first stage cell with

@@ -80,7 +80,7 @@ impl PatchPlaces {
     }
 
     /// Returns the places of the tokens that are shown; `None` if they are not patches.
-    pub(super) fn of(snapshot: &Snapshot) -> Option<Self> {
+    pub(crate) fn of(snapshot: &Snapshot) -> Option<Self> {
         let pass = snapshot.model.as_ref()?.recorded.as_deref()?;
         let ((rows, columns), places) = grid(pass)?;
         let place = |token: usize| {

@@ -177,7 +177,10 @@ impl<'a> Strip<'a> {
             return chosen.map(|shown| ShownArcs { head: self.walked_head().or(shown.head), ..shown });
         }
         let is_pointed_at = view.hover.at().is_some() || view.hover.pair().is_some();
-        shown(self.model, state, view, self.options.is_open).filter(|_| is_pointed_at || self.has_weights())
+        // Without its picture, a grid of patches has nothing to show but weights.
+        let is_empty_grid = self.model.patches.is_some() && self.picture.is_none();
+        let is_shown = is_pointed_at || is_empty_grid || self.has_weights();
+        shown(self.model, state, view, self.options.is_open).filter(|_| is_shown)
     }
 
     pub fn height(&self) -> f32 {
@@ -191,7 +194,7 @@ impl<'a> Strip<'a> {
     }
 
     pub fn ui(&self, ui: &mut Ui, state: &mut StripState, view: &mut PanelView) {
-        let palette = Palette::of(ui.visuals().dark_mode);
+        let palette = Palette::on(ui);
         let area = ui.available_rect_before_wrap();
         state.area = Some(area);
         let shown = self.drawn(state, view);
@@ -242,7 +245,7 @@ impl<'a> Strip<'a> {
         const READING_FROM: f32 = 300.0;
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
         ui.spacing_mut().button_padding.x = size::GAP_TIGHT + 2.0;
-        let palette = Palette::of(ui.visuals().dark_mode);
+        let palette = Palette::on(ui);
         let Some(layer) = layer(self.model, view.selection, view.walk) else { return };
         self.layers_ui(ui, layer, view.selection, view.walk);
         self.heads_ui(ui, layer, palette, view.selection);
@@ -355,7 +358,7 @@ impl<'a> Strip<'a> {
         state: &mut StripState,
         view: &mut PanelView,
     ) {
-        let palette = Palette::of(ui.visuals().dark_mode);
+        let palette = Palette::on(ui);
         let origin = ui.allocate_space(self.plan.size).1.min;
         state.origin = Some(origin);
         let painter = ui.painter().clone();
@@ -366,11 +369,9 @@ impl<'a> Strip<'a> {
         // The arcs are painted under the words.
         let (share, before) = state.fade.at(ui, shown, self.options.reduced_motion);
         let arcs_of = |shown: Option<ShownArcs>| shown.map(|shown| self.model.drawn(&shown)).unwrap_or_default();
-        let arcs: Arc<[WeightArc]> = match shown {
-            None => self.alignment(view),
-            shown => arcs_of(shown).into(),
-        };
-        let placed_arcs = placed(&self.plan, origin, &arcs);
+        let (own, aligned) = (arcs_of(shown), shown.is_none().then(|| self.alignment(view)));
+        let arcs = aligned.as_deref().unwrap_or(&own);
+        let placed_arcs = placed(&self.plan, origin, arcs);
         let pointed = view.hover.pair().and_then(|pair| self.model.placed_pair(pair));
         let leaving = placed(&self.plan, origin, &arcs_of(before));
         leaving.iter().for_each(|arc| arc.paint(&painter, palette, 1.0 - share, false));
@@ -433,7 +434,7 @@ impl<'a> Strip<'a> {
         state: &mut StripState,
         view: &mut PanelView,
     ) -> bool {
-        let palette = Palette::of(ui.visuals().dark_mode);
+        let palette = Palette::on(ui);
         let Some(text) = self.model.word(word.at) else { return false };
         let rect = word.rect.translate(origin.to_vec2());
         // The strip as a whole has the keyboard focus, and its arrow keys move from word to word.

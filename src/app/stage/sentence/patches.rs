@@ -20,7 +20,7 @@ impl Strip<'_> {
         state: &mut StripState,
         view: &mut PanelView,
     ) {
-        let palette = Palette::of(ui.visuals().dark_mode);
+        let palette = Palette::on(ui);
         let picture = self.picture.map(|picture| texture(ui.ctx(), picture));
         let shares = shown.map_or_else(Vec::new, |shown| self.model.shares(&shown));
         // The patches without a token are covered.

@@ -17,7 +17,7 @@ use attune_engine::numerics::vectors::Similarity;
 use super::axes::{Layers, first, middles};
 use super::sentence::{SentenceFrame, last_state};
 use crate::kernel::values::meaning::{Meaning, MeaningEnd, MeaningWord};
-use crate::kernel::values::sentence::{Token, labels, word_pieces, written_word};
+use crate::kernel::values::sentence::{Token, is_subscript, labels, word_pieces, written_word};
 use crate::lesson::cells::CellKind;
 use crate::lesson::schema::{Lesson, Objective};
 
@@ -129,7 +129,6 @@ pub fn of_recorded(lesson: &Lesson, frame: &SentenceFrame) -> Option<Meaning> {
 
 /// Returns whether the sentence has one of the words from which an axis was measured.
 pub fn has_word_of(meaning: &Meaning, frame: &SentenceFrame) -> bool {
-    let is_subscript = |c: char| ('₀'..='₉').contains(&c);
     let text = |label: &str| label.trim_end_matches(is_subscript).to_lowercase();
     let words = candidates(frame, 0, frame.tokens().len());
     let mut measured = meaning.ends.iter().flat_map(|end| &end.words);

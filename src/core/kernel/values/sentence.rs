@@ -317,6 +317,11 @@ pub fn occurrence(tokens: &[&str], i: usize) -> Option<usize> {
     (same(tokens) > 1).then(|| same(&tokens[..=i]))
 }
 
+/// Returns whether a character is a subscript digit.
+pub fn is_subscript(c: char) -> bool {
+    ('₀'..='₉').contains(&c)
+}
+
 /// Formats `n` in subscript digits.
 pub fn subscript(n: usize) -> String {
     n.to_string().chars().map(|c| char::from_u32('₀' as u32 + c as u32 - '0' as u32).unwrap_or(c)).collect()

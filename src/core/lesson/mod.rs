@@ -7,6 +7,7 @@
 //! | [`corpus`] | a lesson's words and sentences |
 //! | [`links`], [`live_text`], [`controls`] | links that act, expressions and names of controls in its texts |
 //! | [`pictures`], [`vector_files`], [`opened`] | files beside a lesson, and lessons that open on a file or a folder |
+//! | `neighbourhoods` | the groups of a file of vectors that names none |
 //! | `read` | a file for each part of a lesson |
 //! | [`recorded`] | a recording that a lesson uses instead of a model |
 //! | [`recipe`] | what a learner changes of a lesson to train it again |
@@ -22,6 +23,7 @@ pub mod glossary;
 pub mod links;
 pub mod live_text;
 pub mod load;
+mod neighbourhoods;
 pub mod opened;
 pub mod pictures;
 mod read;

@@ -21,6 +21,7 @@ use attune_engine::recording::is_recording;
 use attune_engine::vectors::metadata::label;
 use attune_engine::vectors::{Column, Progress, Vectors, begins_as_vectors, read};
 
+use crate::lesson::neighbourhoods::densest;
 use crate::lesson::opened::{file_id, note, plain};
 use crate::lesson::pictures::within;
 use crate::lesson::reading::file::{head, is_named_as_lesson};
@@ -239,8 +240,11 @@ fn of_first(name: &str, progress: &Progress<'_>) -> Lesson {
 fn of_vectors(name: &str, mut vectors: Vectors) -> Lesson {
     let about = about(&vectors);
     let coloured_by = vectors.metadata.iter().find(|column| is_of_groups(column));
-    let groups = coloured_by.map_or_else(Vec::new, |column| groups_of(&vectors, column));
-    let cell = note(notes(name, &about, &vectors, coloured_by));
+    let groups = match coloured_by {
+        Some(column) => groups_of(&vectors, column),
+        None => densest(&vectors.words, &vectors.rows),
+    };
+    let cell = note(notes(name, &about, &vectors, coloured_by, groups.len()));
     let label = label(&vectors.metadata).map(|label| label.name.clone());
     vectors.metadata.retain(|column| Some(&column.name) != label.as_ref());
     let source = GivenSource::WholeFile(vectors.metadata.into());
@@ -315,18 +319,23 @@ fn first_word(words: &[Box<str>]) -> &str {
     words().find(is_plain).or_else(|| words().next()).unwrap_or_default()
 }
 
-fn notes(name: &str, about: &str, vectors: &Vectors, coloured_by: Option<&Column>) -> String {
+fn notes(name: &str, about: &str, vectors: &Vectors, coloured_by: Option<&Column>, groups: usize) -> String {
     let mended = vectors.report.lines();
     let mended: String = match &mended[..] {
         [] => "Every row was read without changes.".to_owned(),
         lines => lines.iter().map(|line| format!("- {}\n", plain(line))).collect(),
     };
-    let colours = coloured_by.map_or_else(String::new, |column| {
-        let name = plain(&column.name);
-        format!(
-            " At first, the colours show the column *{name}*; *Colour* in the corner of the stage offers the others."
-        )
-    });
+    let colours = match coloured_by {
+        Some(column) => format!(
+            " At first, the colours show the column *{}*; *Colour* in the corner of the stage offers the others.",
+            plain(&column.name)
+        ),
+        None if groups > 0 => format!(
+            " The colours show the {} among the first words, each named by its most central word.",
+            counted(groups, "densest neighbourhood")
+        ),
+        None => String::new(),
+    };
     let seen = match Spread::sampled(vectors.len(), vectors.width()) {
         sample if sample < vectors.len() => format!("{sample} rows, as the vectors are very wide"),
         _ => "all rows".to_owned(),

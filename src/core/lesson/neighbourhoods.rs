@@ -1,0 +1,106 @@
+//! The densest neighbourhoods of a space without groups, so that a file of vectors opens with colours and names.
+
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::table::multiply_by_rows;
+use attune_engine::numerics::vectors::{highest, norm};
+
+use super::schema::Group;
+
+/// Number of neighbourhoods: one for each colour that stays apart from the others in a crowd.
+const COUNT: usize = 6;
+/// Number of neighbours of a word.
+const NEIGHBOURS: usize = 6;
+/// Number of rows, from the first, that are compared with each other. Most files list words by their frequency.
+const ROWS_MAX: usize = 1500;
+/// Least number of words; in a smaller space, every name has room.
+const WORDS_MIN: usize = 60;
+/// Least density of a neighbourhood. Rows without neighbourhoods, drawn from a normal distribution, stay below it from
+/// about 40 entries on.
+const DENSITY_MIN: f32 = 0.45;
+
+/// Returns the densest neighbourhoods, each named by its most central word, which comes first.
+///
+/// The density of a word is the mean cosine to its nearest words, in relation to the mean of all pairs: `(d − m) / (1 −
+/// m)`, because in some spaces all vectors point in one direction.
+pub fn densest(words: &[Box<str>], rows: &Matrix<f32>) -> Vec<Group> {
+    let is_word = |row: &usize| {
+        let length = norm(rows.row(*row));
+        words[*row].chars().all(char::is_alphabetic) && length.is_finite() && length > 0.0
+    };
+    let own: Vec<usize> = (0..rows.rows().min(ROWS_MAX)).filter(is_word).collect();
+    if own.len() < WORDS_MIN {
+        return Vec::new();
+    }
+    let mut units = Matrix::zeros(own.len(), rows.cols());
+    for (at, &row) in own.iter().enumerate() {
+        let length = norm(rows.row(row));
+        units.row_mut(at).iter_mut().zip(rows.row(row)).for_each(|(to, x)| *to = x / length);
+    }
+    let mut cosines = multiply_by_rows(&units, &units, &[]);
+    (0..own.len()).for_each(|at| cosines.row_mut(at)[at] = f32::NEG_INFINITY);
+    let pairs = (own.len() * (own.len() - 1)) as f32;
+    let mean = cosines.flat().iter().filter(|cosine| cosine.is_finite()).sum::<f32>() / pairs;
+    let near: Vec<Vec<usize>> = (0..own.len()).map(|at| highest(cosines.row(at), NEIGHBOURS)).collect();
+    let density = |at: usize| {
+        let of_near: f32 = near[at].iter().map(|other| cosines.get(at, *other)).sum();
+        (of_near / NEIGHBOURS as f32 - mean) / (1.0 - mean)
+    };
+    let densities: Vec<f32> = (0..own.len()).map(density).collect();
+    let mut is_taken = vec![false; own.len()];
+    let mut found = Vec::new();
+    for center in highest(&densities, own.len()) {
+        let group: Vec<usize> = std::iter::once(center).chain(near[center].iter().copied()).collect();
+        if densities[center] < DENSITY_MIN || found.len() == COUNT {
+            break;
+        }
+        if group.iter().any(|at| is_taken[*at]) {
+            continue;
+        }
+        group.iter().for_each(|at| is_taken[*at] = true);
+        let words: Vec<String> = group.iter().map(|at| words[own[*at]].to_string()).collect();
+        found.push(Group { name: words[0].clone(), words });
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use attune_engine::numerics::rng::{Stream, stream};
+    use rand::RngExt;
+
+    use super::*;
+
+    /// Returns words of two letters, and a vector for each: near a direction of its own for the first `near` words, and
+    /// anywhere for the others.
+    fn space(near: usize) -> (Vec<Box<str>>, Matrix<f32>) {
+        const WIDTH: usize = 40;
+        let mut rng = stream(3, Stream::ModelInit);
+        let letter = |at: usize| char::from(b'a' + at as u8);
+        let words = (0..200).map(|at| format!("{}{}", letter(at / 20), letter(at % 20)).into()).collect();
+        let rows = Matrix::from_fn(200, WIDTH, |row, entry| {
+            let noise = rng.random_range(-1.0..1.0);
+            if row < near { noise * 0.2 + if entry == row % 2 { 3.0 } else { 0.0 } } else { noise }
+        });
+        (words, rows)
+    }
+
+    #[test]
+    fn neighbourhoods_are_found_where_there_are_some() {
+        let (words, rows) = space(14);
+        let mut found = densest(&words, &rows);
+        found.sort_by(|a, b| a.words.iter().min().cmp(&b.words.iter().min()));
+        let members = |group: &Group| {
+            let mut words = group.words.clone();
+            words.sort();
+            words.concat()
+        };
+        assert_eq!(found.iter().map(members).collect::<Vec<_>>(), ["aaacaeagaiakam", "abadafahajalan"]);
+        assert!(found.iter().all(|group| group.name == group.words[0]));
+    }
+
+    #[test]
+    fn vectors_without_neighbourhoods_have_no_groups() {
+        let (words, rows) = space(0);
+        assert_eq!(densest(&words, &rows), []);
+    }
+}

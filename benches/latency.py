@@ -146,7 +146,9 @@ def differs(before, now):
 def opened(display, program, path, state):
     """Opens `path` in the window, and waits until it is at rest."""
     command = [program, path, "--size", f"{SIZE[0]}x{SIZE[1]}", "--theme", "dark", "--state", state]
-    window = subprocess.Popen(command, env=os.environ | {"DISPLAY": display.name}, stderr=subprocess.DEVNULL)
+    # wgpu would note a backtrace for every lock.
+    environment = {name: value for name, value in os.environ.items() if name != "RUST_BACKTRACE"}
+    window = subprocess.Popen(command, env=environment | {"DISPLAY": display.name}, stderr=subprocess.DEVNULL)
     display.move((SIZE[0] - 2, SIZE[1] - 2))
     time.sleep(OPENING)
     display.focus()

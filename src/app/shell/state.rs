@@ -13,6 +13,7 @@ use super::still_map::{Drawing, StillState};
 use super::talk::Presentation;
 use crate::app::actions::Action;
 use crate::app::actions::table::PictureChoice;
+use crate::app::theme::fonts::Letters;
 use crate::app::work::export::Export;
 use crate::app::work::job::Job;
 use crate::app::work::waker::Waker;
@@ -37,6 +38,7 @@ pub struct WindowState {
     pub map: StillState,
     /// The presentation in progress, if there is one.
     pub presentation: Option<Presentation>,
+    pub letters: Letters,
 }
 
 impl WindowState {

@@ -72,6 +72,10 @@ pub fn draw(
         if screen.state.presentation.is_some() { screen.talk_ui(&mut ui) } else { screen.lesson_ui(&mut ui) }
     }
     key_sheet_ui(&ctx, &mut screen.state.is_key_sheet_open, &mut screen.view.preferences.reduced_motion);
+    let is_at_rest = !screen.view.walk.is_gliding() && screen.on_stage.glide.is_none();
+    if is_at_rest && screen.on_stage.points.is_some() {
+        screen.state.letters.draw_ahead(&ctx);
+    }
     Ok(())
 }
 

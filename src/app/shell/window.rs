@@ -159,7 +159,7 @@ fn plugin(app: &mut App) {
         Last,
         (
             show_at_once.after(close).before(AppSystems::BuildStage).before(free_egui_textures_system),
-            pace.in_set(AppSystems::Pace),
+            (pace, clear).in_set(AppSystems::Pace),
         ),
     );
 }
@@ -238,6 +238,11 @@ fn rescue(world: &mut World) -> Option<String> {
     world.resource::<Setup>().waker.wake();
     let is_saved = world.get_resource::<Session>().is_some_and(Session::is_saved);
     why.or_else(|| is_saved.then(|| "your work is saved".to_owned()))
+}
+
+/// Clears the window in the stage's colour, on which the stage is drawn without another layer below it.
+fn clear(tab: Res<StageTab>, mut color: ResMut<ClearColor>) {
+    color.0 = theme::clear_color(tab.dark);
 }
 
 /// Sets how long winit waits until the next frame. Snapshots wake the window by themselves.

@@ -13,6 +13,7 @@ use attune_view::explain::walk::Step;
 use attune_view::view_model::saved_view::SavedCamera;
 use attune_view::view_model::stage::StageModel;
 use bevy::asset::RenderAssetUsages;
+use bevy::image::ImageSampler;
 use bevy::math::{UVec2, Vec4};
 use bevy::prelude::*;
 use bevy::render::render_resource::{Extent3d, TextureDimension, TextureUsages};
@@ -196,6 +197,8 @@ fn picture_of(size: UVec2) -> Image {
         RenderAssetUsages::RENDER_WORLD | RenderAssetUsages::MAIN_WORLD,
     );
     image.texture_descriptor.usage = TextureUsages::RENDER_ATTACHMENT | TextureUsages::TEXTURE_BINDING;
+    // Its pixels are those of the tab, so none is mixed with its neighbours, which takes a renderer without a card long.
+    image.sampler = ImageSampler::nearest();
     image
 }
 

@@ -361,7 +361,9 @@ fn stage_ui(ui: &mut Ui, side: &mut StageSide, view: &mut PanelView) {
     }
     let over = Over::of(ui, side, area, view);
     bar::leave(ui.ctx(), over.bar.map_or(area, |bar| area.union(bar.rect)));
-    if side.parts != StageParts::Picture {
+    // The window is cleared in the stage's colour, and a second layer would take a renderer without a card a few
+    // milliseconds.
+    if side.parts == StageParts::Gauge {
         ui.painter().rect_filled(area, 0.0, Palette::on(ui).stage);
     }
     let [top, bottom] = [over.top(), over.bottom()];

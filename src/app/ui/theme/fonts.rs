@@ -3,9 +3,10 @@
 
 use std::sync::Arc;
 
-use egui::{FontData, FontDefinitions, FontFamily};
+use egui::text::LayoutJob;
+use egui::{Context, FontData, FontDefinitions, FontFamily, FontId, TextFormat};
 
-use crate::theme;
+use crate::theme::{self, size};
 
 const BODY: &str = "Inter";
 const ITALIC: &str = "Inter Italic";
@@ -74,9 +75,89 @@ pub fn definitions() -> FontDefinitions {
     fonts
 }
 
+/// The letters that are drawn before a text needs them, in frames in which nothing moves. A frame that shows a new
+/// letter takes longer, because the letter is hinted and drawn, and the texture of all letters is copied.
+#[derive(Debug, Default)]
+pub struct Letters {
+    /// Number of alphabets that are drawn.
+    drawn: usize,
+    /// Pixels per point for which they are drawn.
+    pixels_per_point: f32,
+}
+
+/// Letters and signs of nearly all texts.
+const LETTERS: &str = "etaoinsrhldcumfpgwybvkxjqzETAOINSRHLDCUMFPGWYBVKXJQZ0123456789.,:;-()[]{}/|=+*<>!?%#&_@'\"\\$~^`“”’→·−…×₀₁₂₃₄₅₆₇₈₉";
+/// Signs of numbers.
+const DIGITS: &str = "0123456789.-−+%e";
+/// egui draws each letter at four places within a pixel.
+const PLACES: usize = 4;
+
+impl Letters {
+    /// Draws the letters of one font at one place within a pixel, and asks for a frame for the next ones.
+    pub fn draw_ahead(&mut self, ctx: &Context) {
+        let fonts = [
+            (theme::plain(size::SMALL), LETTERS),
+            (theme::plain(size::BODY), LETTERS),
+            (theme::plain(size::LABEL), LETTERS),
+            (theme::strong(size::BODY), LETTERS),
+            (theme::strong(size::READING), LETTERS),
+            (theme::strong(size::LABEL_STRONG), LETTERS),
+            (theme::strong(size::HEADING), LETTERS),
+            (theme::strong(size::LABEL), LETTERS),
+            (theme::plain(size::LABEL_AXIS), LETTERS),
+            (theme::mono(size::LABEL_AXIS), DIGITS),
+            (theme::mono(size::SMALL), DIGITS),
+            (theme::mono(size::MONO), LETTERS),
+        ];
+        if self.pixels_per_point != ctx.pixels_per_point() {
+            *self = Self { drawn: 0, pixels_per_point: ctx.pixels_per_point() };
+        }
+        let Some((font, letters)) = fonts.get(self.drawn / PLACES) else { return };
+        let place = (self.drawn % PLACES) as f32 / PLACES as f32;
+        draw(ctx, font, letters, place / self.pixels_per_point);
+        self.drawn += 1;
+        ctx.request_repaint();
+    }
+}
+
+/// Draws each letter of a font this far to the right of a whole pixel.
+fn draw(ctx: &Context, font: &FontId, letters: &str, right: f32) {
+    let format = TextFormat::simple(font.clone(), theme::UNTINTED);
+    ctx.fonts_mut(|fonts| {
+        for letter in letters.chars() {
+            let mut job = LayoutJob::default();
+            job.append(letter.encode_utf8(&mut [0; 4]), right, format.clone());
+            fonts.layout_job(job);
+        }
+    });
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Returns whether a text needs letters that are not drawn yet.
+    fn needs_letters(ctx: &Context, text: &str) -> bool {
+        ctx.fonts_mut(|fonts| fonts.layout_no_wrap(text.to_owned(), theme::plain(size::BODY), theme::UNTINTED));
+        !ctx.run_ui(egui::RawInput::default(), |_| {}).textures_delta.set.is_empty()
+    }
+
+    #[test]
+    fn a_text_needs_no_letters_that_are_drawn_ahead() {
+        let ctx = Context::default();
+        ctx.set_fonts(definitions());
+        let _ = ctx.run_ui(egui::RawInput::default(), |_| {});
+        let mut letters = Letters::default();
+        for _ in 0..100 {
+            letters.draw_ahead(&ctx);
+        }
+        let _ = ctx.run_ui(egui::RawInput::default(), |_| {});
+        assert!(!needs_letters(
+            &ctx,
+            "Every row of weights sums to 1: softmax(q k / d), as (Vaswani et al. 2017) say → “it”!"
+        ));
+        assert!(needs_letters(&ctx, "Ünïcode"), "other letters are drawn when they are needed");
+    }
 
     /// Each of these symbols has a glyph of its own in every family, instead of the box for a missing glyph.
     #[test]

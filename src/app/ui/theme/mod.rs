@@ -331,8 +331,8 @@ fn set_visuals(visuals: &mut egui::Visuals, palette: &Palette) {
     visuals.text_cursor.blink = false;
 }
 
-/// Returns the colour of the window before anything is drawn on it.
+/// Returns the colour of the window before anything is drawn on it, which is that of the stage.
 pub fn clear_color(dark: bool) -> bevy::color::Color {
-    let [red, green, blue, alpha] = Palette::of(dark).ground.to_array();
+    let [red, green, blue, alpha] = Palette::of(dark).stage.to_array();
     bevy::color::Color::srgba_u8(red, green, blue, alpha)
 }

@@ -193,8 +193,8 @@ fn look_ui(ui: &mut Ui, model: &TrainingModel, commands: &mut Vec<Command>) {
         }
         let said = match model.shown {
             None if model.step == 0 => String::new(),
-            None => "shown: the latest step".to_owned(),
-            Some(step) if step == model.sought => format!("shown: step {step}"),
+            None => "latest step".to_owned(),
+            Some(step) if step == model.sought => format!("step {step}"),
             Some(step) => format!("step {step}, on the way to {}", model.sought),
         };
         let said = RichText::new(said);

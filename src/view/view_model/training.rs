@@ -5,6 +5,7 @@ use attune_core::kernel::training::log::TrainingLog;
 use attune_core::kernel::training::stop::{Diverged, Overflow, Stopped};
 use attune_core::lesson::schema::StopRule;
 use attune_engine::messages::counted;
+use attune_engine::numerics::model::DistanceCosts;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrainingModel {
@@ -58,7 +59,8 @@ impl TrainingModel {
         let words = snapshot.space.as_ref().map_or(0, |space| space.vocabulary.len());
         let label = |parameters: usize| {
             let sentences = lesson.corpus.sentences;
-            format!("toy model · {parameters} parameters · {sentences} sentences · {words} words")
+            let loss = loss_words(&lesson.model.costs);
+            format!("toy model · {parameters} parameters · {sentences} sentences · {words} words{loss}")
         };
         let Some(model) = &snapshot.model else {
             return TrainingModel {
@@ -95,6 +97,15 @@ impl TrainingModel {
             honest_label: label(model.parameters.len()),
         }
     }
+}
+
+/// Returns what the loss is made of, such as ` · loss: cross-entropy + 0.5 keep`; empty if it is the cross-entropy alone,
+/// to which a guess is compared.
+fn loss_words(costs: &DistanceCosts) -> String {
+    let costs = [(costs.arrive, "arrive"), (costs.keep, "keep")];
+    let terms: String =
+        costs.iter().filter(|(cost, _)| *cost != 0.0).map(|(cost, name)| format!(" + {cost} {name}")).collect();
+    if terms.is_empty() { terms } else { format!(" · loss: cross-entropy{terms}") }
 }
 
 /// Returns a text such as `76 steps kept in 1.2 MB, one in every 8; when needed, the steps in between are trained

@@ -558,10 +558,12 @@ fn asked(model: &ModelSnapshot) -> Option<usize> {
 /// model, the last position.
 fn asked_or(model: &ModelSnapshot, other: impl FnOnce() -> Option<usize>) -> Option<usize> {
     let tokens = &model.sentence.tokens;
-    match &model.made_of.model.objective {
-        Objective::MaskedWord { .. } => hidden_at(tokens).or_else(other),
-        Objective::NextWord | Objective::Sequence(_) | Objective::Label => tokens.len().checked_sub(1),
-    }
+    if hides_words(model) { hidden_at(tokens).or_else(other) } else { tokens.len().checked_sub(1) }
+}
+
+/// Returns whether the model answers at hidden words.
+pub(crate) fn hides_words(model: &ModelSnapshot) -> bool {
+    matches!(model.made_of.model.objective, Objective::MaskedWord { .. })
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -8,7 +8,7 @@ use attune_core::kernel::evidence::job::Asked;
 use attune_core::kernel::snapshot::scores::can_ask;
 use attune_core::kernel::snapshot::{ModelSnapshot, Progress, SentenceSnapshot};
 
-use super::answers::hidden_at;
+use super::answers::{hidden_at, hides_words};
 use super::sentence;
 
 /// The answer and the foil that the learner has chosen for maps and measures of words, and some likely answers to
@@ -24,7 +24,8 @@ impl AnswerChoice {
     pub fn of(model: &ModelSnapshot) -> Self {
         let likeliest = |sentence: &SentenceSnapshot| {
             let rows = &sentence.answers.likeliest;
-            let row = hidden_at(&sentence.tokens).filter(|row| *row < rows.len()).or(rows.len().checked_sub(1));
+            let hidden = hidden_at(&sentence.tokens).filter(|row| hides_words(model) && *row < rows.len());
+            let row = hidden.or(rows.len().checked_sub(1));
             row.map_or_else(Vec::new, |row| rows[row].iter().map(|answer| answer.class).collect())
         };
         let second = model.second.as_ref().map_or_else(Vec::new, |second| likeliest(&second.other));

@@ -87,14 +87,12 @@ pub fn export(request: &ExportArgs, common: &Common) -> Result<(), CliFault> {
 fn add_evidence(kernel: &mut Kernel, request: &ExportArgs, common: &Common) {
     let of_panels =
         [(PanelName::Intervene, Command::Map), (PanelName::Answers, Command::Words(ShownAnswer::default()))];
-    let asked = of_panels.into_iter().filter(|(panel, _)| request.panels.contains(panel));
-    let asked: Vec<Command> = asked.map(|(_, command)| command).collect();
-    asked.into_iter().for_each(|command| kernel.apply(command));
-    let allowance = Allowance::within(Duration::from_secs(request.within));
-    while kernel.is_busy() && !allowance.is_late() {
-        kernel.advance();
+    for (panel, command) in of_panels {
+        if request.panels.contains(&panel) {
+            kernel.apply(command);
+        }
     }
-    if kernel.is_busy() {
+    if is_late(kernel, Duration::from_secs(request.within)) {
         // The first of two stops a map, and the second removes it.
         [Command::EndMap, Command::EndMap, Command::EndWords].into_iter().for_each(|command| kernel.apply(command));
         kernel.settle();
@@ -178,16 +176,21 @@ fn fault(fault: ExportFault) -> CliFault {
     }
 }
 
+/// Lets the kernel work, and returns whether it is still busy after `time`.
+fn is_late(kernel: &mut Kernel, time: Duration) -> bool {
+    let allowance = Allowance::within(time);
+    while kernel.is_busy() && !allowance.is_late() {
+        kernel.advance();
+    }
+    kernel.is_busy()
+}
+
 /// Runs all cells, and returns a snapshot in which each cell shows its outputs as of its own position: a later cell may
 /// have changed the model, but a reader from the top has not reached it. Cells that have not run within `time` have no
 /// outputs.
 fn run_from_top(kernel: &mut Kernel, time: Duration, warnings: &Warnings) -> Snapshot {
     kernel.apply(Command::Notebook(NotebookCommand::RunAll));
-    let allowance = Allowance::within(time);
-    while kernel.is_busy() && !allowance.is_late() {
-        kernel.advance();
-    }
-    let is_late = kernel.is_busy();
+    let is_late = is_late(kernel, time);
     if is_late {
         kernel.apply(Command::Notebook(NotebookCommand::Interrupt));
         kernel.settle();

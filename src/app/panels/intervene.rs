@@ -12,7 +12,7 @@ use attune_engine::quantity::Quantity;
 use attune_ui::actions::{ActionTable, WindowAction};
 use attune_ui::theme::{self, Palette, size};
 use attune_ui::ui_state::{PanelView, Selection, Trail};
-use attune_ui::widgets::controls::{checkbox_ui, choose_query_ui, code_button, hint};
+use attune_ui::widgets::controls::{checkbox_ui, choose_query_ui, code_button, hint, named};
 use attune_ui::widgets::heat::{MaskUiState, mask_ui};
 use attune_ui::widgets::traced::number_ui;
 use attune_view::view_model::answers::AnswerShifts;
@@ -119,7 +119,7 @@ fn summary_ui(ui: &mut Ui, model: &WhatIfModel, selection: &Selection) -> Option
     const BUTTON: f32 = 88.0;
     /// The most lines that the changes take; the effects take the rest.
     const ROWS: usize = 2;
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let mut command = None;
     let is_changed = !model.said.is_empty();
     let row = egui::vec2(ui.available_width(), LINES * LINE);
@@ -159,14 +159,13 @@ fn summary_ui(ui: &mut Ui, model: &WhatIfModel, selection: &Selection) -> Option
 fn reset_ui(ui: &mut Ui, is_enabled: bool, name: &str, hint: &str) -> bool {
     let words = if name == "Reset all" { name } else { "reset" };
     let button = ui.add_enabled(is_enabled, Button::new(RichText::new(words).size(size::SMALL)).small());
-    button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, is_enabled, name));
-    button.on_hover_text(hint).clicked()
+    named(button, WidgetType::Button, name).on_hover_text(hint).clicked()
 }
 
 fn title_ui(ui: &mut Ui, title: &str) {
     const TITLE: f32 = 92.0;
     let (rect, _) = ui.allocate_exact_size(egui::vec2(TITLE, size::SLIDER_ROW), egui::Sense::hover());
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let font = theme::plain(size::BODY);
     ui.painter().text(rect.left_center(), egui::Align2::LEFT_CENTER, title, font, palette.ink);
 }
@@ -240,7 +239,7 @@ pub struct HeadsUi<'a> {
 
 impl HeadsUi<'_> {
     pub fn head_ui(&self, ui: &mut Ui, row: &HeadRow, selection: &mut Selection, trail: &mut Trail) -> Option<Command> {
-        let palette = Palette::of(ui.visuals().dark_mode);
+        let palette = Palette::on(ui);
         let command = self.setting_ui(ui, row, selection);
         if let Some(query) = self.query.filter(|query| *query < row.tokens) {
             length_ui(ui, row, query, self.longest, palette, trail);
@@ -263,9 +262,8 @@ impl HeadsUi<'_> {
             self.title_ui(ui, head, selection);
             let modes = HeadMode::NAMED;
             let shown = if self.has_all { modes.len() } else { HeadMode::<f32>::BASIC };
-            let second = HeadMode::Second(None);
-            let offers_second = self.model.patch.has_second() || head.mode.words() == second.words();
-            for mode in modes.into_iter().take(shown).chain(offers_second.then_some(second)) {
+            let offers_second = self.model.patch.has_second() || matches!(head.mode, HeadMode::Second(_));
+            for mode in modes.into_iter().take(shown).chain(offers_second.then_some(HeadMode::Second(None))) {
                 let words = mode.words();
                 let is_chosen = head.mode.words() == words && !head.solo;
                 let response = ui.selectable_label(is_chosen, words.name);
@@ -290,7 +288,7 @@ impl HeadsUi<'_> {
 
     /// Draws the name of a head. A click on it makes the walk follow the head.
     fn title_ui(&self, ui: &mut Ui, head: &HeadRow, selection: &mut Selection) {
-        let palette = Palette::of(ui.visuals().dark_mode);
+        let palette = Palette::on(ui);
         let is_followed = selection.head == head.head;
         let title = RichText::new(&head.title).font(theme::strong(size::BODY)).color(palette.head(head.own));
         let title = ui.selectable_label(is_followed, title);
@@ -309,7 +307,7 @@ const TOGETHER_MAX: usize = 8;
 /// Draws a row of all layers, and a row of the heads of the followed layer. A dot marks each changed head, and each
 /// layer that has one.
 fn choose_head_ui(ui: &mut Ui, model: &WhatIfModel, selection: &mut Selection) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let followed = selection.head.min(model.heads.len().saturating_sub(1));
     let Some(block) = model.heads.get(followed).map(|head| head.block) else { return };
     let of_block = |block: usize| model.heads.iter().filter(move |head| head.block == block);
@@ -496,8 +494,7 @@ fn word_ui(ui: &mut Ui, id: &str, words: &[String], at: &mut usize, name: &str) 
             is_chosen |= ui.selectable_value(at, place, word).clicked();
         }
     });
-    chooser.response.widget_info(|| WidgetInfo::labeled(WidgetType::ComboBox, true, name));
-    hint(chooser.response, name);
+    hint(named(chooser.response, WidgetType::ComboBox, name), name);
     is_chosen
 }
 
@@ -539,7 +536,7 @@ fn effect_ui(
         return None;
     };
     let row = model.row(query, selection.head).or_else(|| model.row(query, model.own_heads().start))?;
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
         for head in model.own_heads().filter(|_| names_heads).filter_map(|head| model.heads.get(head)) {
@@ -561,7 +558,7 @@ fn effect_ui(
 /// under the pointer.
 fn shifts_ui(ui: &mut Ui, shifts: &AnswerShifts) {
     const LINE: f32 = 17.0;
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let room = vec2(ui.available_width(), LINE * (1 + shifts.most) as f32);
     ui.allocate_ui(room, |ui| {
         ui.set_min_height(room.y);
@@ -615,7 +612,7 @@ fn bars_ui(ui: &mut Ui, row: &EffectRow, model: &WhatIfModel, query: usize, trai
     const NUMBERS: f32 = 112.0;
     let HeadRow { keys, title, own, .. } = &model.heads[row.head];
     let mut command = None;
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let hue = palette.head(*own);
     ui.spacing_mut().interact_size.y = size::CHIP;
     ui.spacing_mut().item_spacing.y = size::GAP_TIGHT;
@@ -654,7 +651,7 @@ fn bars_ui(ui: &mut Ui, row: &EffectRow, model: &WhatIfModel, query: usize, trai
 
 /// Draws a weight as a bar, with the outline of what it was before the changes.
 fn change_bar_ui(ui: &mut Ui, width: f32, before: f32, now: f32, hue: Color32) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let (rect, response) = ui.allocate_exact_size(vec2(width, size::CHIP), Sense::hover());
     let bar = |weight: f32| Rect::from_min_size(rect.min, vec2(rect.width() * weight.clamp(0.0, 1.0), rect.height()));
     let radius = CornerRadius::same(size::RADIUS_SMALL);

@@ -8,7 +8,7 @@ use attune_core::kernel::evidence::live::SentenceMap;
 use attune_ui::actions::{ActionTable, WindowAction};
 use attune_ui::theme::{self, Palette, size};
 use attune_ui::ui_state::{FocusRequest, Selection};
-use attune_ui::widgets::controls::{code_button, led_by_arrows};
+use attune_ui::widgets::controls::{code_button, led_by_arrows, named};
 use attune_ui::widgets::heat::{Heat, paint_slanted, paint_upright, reach, text_width};
 use attune_view::panels::intervene::{answers_form, cell, largest, maps};
 use attune_view::sheet::Ask;
@@ -121,15 +121,13 @@ fn buttons_ui(ui: &mut Ui, map: Option<&SentenceMap>, asked: &mut FocusRequest) 
         Some(_) => ("Map", "Map", "The maps are complete", None),
     };
     let action = WindowAction::MapAnswer;
-    let response = ui.add_enabled(command.is_some(), Button::new(name));
-    response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, command.is_some(), spoken));
+    let response = named(ui.add_enabled(command.is_some(), Button::new(name)), WidgetType::Button, spoken);
     let response = response.on_hover_text(action.row().hint_with(tip)).on_disabled_hover_text(tip);
     let is_asked = asked.presses(action, &response);
     let mut requested = command.filter(|_| response.clicked() || is_asked);
     let Some(map) = map else { return requested };
     if !map.is_running() {
-        let remove = ui.button("Remove");
-        remove.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, "Remove maps"));
+        let remove = named(ui.button("Remove"), WidgetType::Button, "Remove maps");
         if remove.on_hover_text("Removes the maps").clicked() {
             requested = Some(Command::EndMap);
         }
@@ -196,7 +194,7 @@ fn grid_ui(ui: &mut Ui, grid: &Grid, said: impl Fn(usize, usize) -> String) -> G
 type PaintName = fn(&Painter, Pos2, Arc<Galley>, Color32);
 
 fn paint(ui: &Ui, grid: &Grid, heat: &Heat, paint_name: PaintName) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let painter = ui.painter();
     for (row, col) in (0..heat.rows).flat_map(|row| (0..heat.cols).map(move |col| (row, col))) {
         let fill = grid.value(row, col).map_or(palette.raised, |value| palette.diverging(grid.share(value)));
@@ -241,7 +239,7 @@ fn led(ui: &Ui, heat: &Heat, response: &Response) -> Led {
     let before = (before.0.min(heat.rows - 1), before.1.min(heat.cols - 1));
     let cursor = led_by_arrows(ui, response, before, heat.rows, heat.cols);
     ui.data_mut(|data| data.insert_temp(id, cursor));
-    heat.outline(ui.painter(), heat.cell_rect(cursor.0, cursor.1), Palette::of(ui.visuals().dark_mode).accent);
+    heat.outline(ui.painter(), heat.cell_rect(cursor.0, cursor.1), Palette::on(ui).accent);
     let was_led = ui.data(|data| data.get_temp(of_keys)).unwrap_or(false);
     let by_keys = cursor != before || (was_led && ui.input(|input| input.pointer.delta() == Vec2::ZERO));
     ui.data_mut(|data| data.insert_temp(of_keys, by_keys));

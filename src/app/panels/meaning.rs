@@ -261,8 +261,14 @@ fn neighbours_ui(
                 ui.label(RichText::new(title).font(theme::strong(size::BODY)));
                 let near = words.by(*measure);
                 for word in near {
-                    let word = NearWord { is_new: word.is_new && !is_unmoved, ..word.clone() };
-                    row_ui(ui, title, Some(of), *measure, &word, near, view);
+                    let plain;
+                    let word = if is_unmoved && word.is_new {
+                        plain = NearWord { is_new: false, ..word.clone() };
+                        &plain
+                    } else {
+                        word
+                    };
+                    row_ui(ui, title, Some(of), *measure, word, near, view);
                 }
             }
         });

@@ -11,7 +11,7 @@ use attune_ui::actions::{ActionRow, ActionTable, WindowAction};
 use attune_ui::text::prose::equation_ui;
 use attune_ui::theme::{self, Palette, Role, size};
 use attune_ui::ui_state::{Selection, Trail, Walk};
-use attune_ui::widgets::controls::{choose_query_ui, middle_ui, switch_ui, waiting_ui};
+use attune_ui::widgets::controls::{choose_query_ui, middle_ui, named, switch_ui, waiting_ui};
 use attune_ui::widgets::heat::Heat;
 use attune_ui::widgets::traced::{ASK_HINT, HINT, SIGNED, UNSIGNED, ask_on, bar, number_ui, worked_ui};
 use attune_view::explain::Explanation;
@@ -226,7 +226,7 @@ fn entry_ui(ui: &mut Ui, explanation: &Explanation, trail: &mut Trail) {
 fn clocks_ui(ui: &mut Ui, clocks: &[Clock]) {
     const CLOCK: Vec2 = Vec2::new(52.0, 64.0);
     const RADIUS: f32 = 21.0;
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let length = |hand: [f32; 2]| hand[0].hypot(hand[1]);
     let longest =
         clocks.iter().flat_map(|clock| [clock.query, clock.key]).map(length).fold(f32::MIN_POSITIVE, f32::max);
@@ -270,7 +270,7 @@ fn bars_ui(
     trail: &mut Trail,
 ) {
     const BAR: f32 = 52.0;
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let row = |quantity: Quantity| step.rows.iter().find(|row| row.first.quantity == quantity);
     let columns: Vec<&NumberRow> = bars.before.into_iter().chain([bars.after]).filter_map(row).collect();
     // Scores share one scale, so that the effect of dividing them is visible; weights have their own scale, from 0 to
@@ -318,7 +318,7 @@ fn bars_ui(
 
 /// Explains the move in a sentence and by its arrows, the longest first.
 fn why_ui(ui: &mut Ui, path: &PathModel, selection: &mut Selection, trail: &mut Trail) {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     ui.label(RichText::new("Why did the word move?").font(theme::strong(size::BODY)));
     ui.add(Label::new(RichText::new(&path.why).color(palette.ink)).wrap().selectable(true));
     ui.add_space(size::GAP_TIGHT);
@@ -369,7 +369,7 @@ fn heads_ui(ui: &mut Ui, attention: &AttentionMaps, selection: &mut Selection) {
     const NAMED_MAX: usize = 4;
     let (count, chosen) = (attention.heads.len(), attention.heads.get(selection.head));
     let Some(chosen) = chosen.filter(|_| count > 1) else { return };
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
     let are_numbered = count > NAMED_MAX;
     if are_numbered {
@@ -390,12 +390,11 @@ fn heads_ui(ui: &mut Ui, attention: &AttentionMaps, selection: &mut Selection) {
 /// Shows the step with buttons for the previous and the next one; the time line under the stage has all steps.
 fn steps_ui(ui: &mut Ui, walk: &mut Walk) {
     const NAME: f32 = 92.0;
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let (now, is_begun) = (walk.step(), !walk.is_at_start());
     let mut turn = |ui: &mut Ui, sign: &str, row: &ActionRow, is_enabled: bool, step: fn(&mut Walk)| {
         let button = ui.add_enabled(is_enabled, Button::new(sign));
-        button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, is_enabled, row.tooltip));
-        if button.on_hover_text(row.hint()).clicked() {
+        if named(button, WidgetType::Button, row.tooltip).on_hover_text(row.hint()).clicked() {
             step(walk);
         }
     };
@@ -418,7 +417,7 @@ fn strip_ui(
 ) {
     const CELL: Vec2 = Vec2::new(46.0, 19.0);
     let width = |text: &str, font: FontId| {
-        let ink = Palette::of(ui.visuals().dark_mode).ink;
+        let ink = Palette::on(ui).ink;
         ui.painter().layout_no_wrap(text.to_owned(), font, ink).size().x
     };
     let name = |text: &String| width(text, theme::plain(size::SMALL));
@@ -475,7 +474,7 @@ struct Line<'a> {
 impl Line<'_> {
     fn ui(&self, ui: &mut Ui, selection: &mut Selection, trail: &mut Trail) {
         let Self { model, rows, names, cell, .. } = *self;
-        let palette = Palette::of(ui.visuals().dark_mode);
+        let palette = Palette::on(ui);
         let is_by_key = rows[0].columns == Columns::Keys;
         let columns = self.columns.len();
         let whole = Vec2::new(names + columns as f32 * cell.x, (rows.len() + 1) as f32 * cell.y);

@@ -6,6 +6,7 @@ use attune_ui::actions::{ActionTable, Pressed, Shortcut, StageAction, drop_text,
 use attune_ui::theme::{self, Palette, size};
 use attune_ui::ui_state::search::{Emphasis, Hit, SearchResult};
 use attune_ui::ui_state::{Highlight, PanelView, Selection, Walk};
+use attune_ui::widgets::controls::named;
 use attune_ui::widgets::heat::width_of;
 use attune_view::view_model::features::{Feature, Features};
 use attune_view::view_model::stage::StageModel;
@@ -105,7 +106,7 @@ pub fn bar_ui(
     const HIDES: (f32, f32) = (0.9, 0.45);
     /// Least width in which the menus fit beside the open search field.
     const WIDE: f32 = 640.0;
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let area = ui.available_rect_before_wrap();
     let height = if is_over_picture { size::VIEW_BAR } else { size::TAB_HEIGHT };
     let (row, below) = area.split_top_bottom_at_y(area.top() + height);
@@ -139,7 +140,7 @@ pub fn bar_ui(
         } else {
             let search = StageAction::Search.row();
             let button = ui.add(egui::Button::new(SEARCH).frame_when_inactive(false));
-            if named(button, search.text).on_hover_text(search.hint()).clicked() {
+            if named(button, WidgetType::Button, search.text).on_hover_text(search.hint()).clicked() {
                 keys::ask(ui.ctx(), keys::stage_search());
             }
         }
@@ -167,7 +168,10 @@ fn views_ui(ui: &mut Ui, rig: &mut CameraRig) {
     let [home, flat] = [StageAction::Home, StageAction::Flat].map(StageAction::row);
     // Home is highlighted only after the learner has moved the camera, since only then does it change anything.
     let is_away = rig.is_touched();
-    if named(ui.selectable_label(is_away, home.text), home.tooltip).on_hover_text(home.hint()).clicked() {
+    if named(ui.selectable_label(is_away, home.text), WidgetType::Button, home.tooltip)
+        .on_hover_text(home.hint())
+        .clicked()
+    {
         rig.home();
     }
     let is_flat = rig.is_flat();
@@ -177,7 +181,7 @@ fn views_ui(ui: &mut Ui, rig: &mut CameraRig) {
     for (axis, sign) in axes().rev().filter(|_| !is_flat) {
         let hint = format!("Looks along the {} axis; click again to look from the other side ({sign})", ORDINALS[axis]);
         let button = ui.add(egui::Button::new(&sign).frame_when_inactive(false));
-        if named(button, &format!("Look along {sign}")).on_hover_text(hint).clicked() {
+        if named(button, WidgetType::Button, format!("Look along {sign}")).on_hover_text(hint).clicked() {
             rig.look_along(axis);
         }
     }
@@ -233,7 +237,7 @@ fn search_ui(ui: &mut Ui, model: &StageModel, emphasis: &Emphasis, rig: &mut Cam
     isolate_ui(ui, view.highlight);
     if view.highlight.is_narrowed() {
         let clear = ui.add(egui::Button::new("×").frame_when_inactive(false));
-        if named(clear, "Clear").on_hover_text(StageAction::Clear.row().hint()).clicked() {
+        if named(clear, WidgetType::Button, "Clear").on_hover_text(StageAction::Clear.row().hint()).clicked() {
             view.highlight.widen();
         }
     }
@@ -306,13 +310,6 @@ fn fault_ui(ui: &mut Ui, below: Rect, why: &str, palette: &Palette) {
 fn toggle(ui: &mut Ui, is_on: bool, sign: &str, name: &str) -> Response {
     let response = ui.selectable_label(is_on, sign);
     response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_on, name));
-    response
-}
-
-/// Gives a name in words to a control whose label is a sign, for screen readers.
-fn named(response: Response, name: &str) -> Response {
-    let enabled = response.enabled();
-    response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, enabled, name));
     response
 }
 

@@ -101,7 +101,7 @@ pub fn picture_ui(
     let (response, enclosed) = drag(ui, response, free, controls, view.highlight);
     let point_index = controls.point_index_of(&scene);
     let (projection, time) = (controls.view(), view.walk.layer_time());
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let palette = Palette::on(ui);
     let projected = ProjectedScene { scene, point_index: &point_index, projection, rect, free, time, palette };
     if let Some(line) = enclosed {
         view.highlight.enclose(projected.within(&line));

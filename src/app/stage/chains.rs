@@ -27,7 +27,7 @@ impl ChainsCard<'_> {
     }
 
     pub fn ui(&self, ui: &Ui, area: Rect) {
-        let (palette, chains) = (Palette::of(ui.visuals().dark_mode), &self.0.chains);
+        let (palette, chains) = (Palette::on(ui), &self.0.chains);
         ui.painter().rect_filled(area, 0.0, palette.surface);
         let inner = area.shrink(MARGIN);
         let names = [(&chains.query, "q", palette.query), (&chains.key, "k", palette.key)];

@@ -45,7 +45,7 @@ impl<'a> Gauge<'a> {
     }
 
     pub fn ui(&self, ui: &mut Ui, time: f32, hover: &mut Hover) {
-        let palette = Palette::of(ui.visuals().dark_mode);
+        let palette = Palette::on(ui);
         let area = ui.available_rect_before_wrap();
         let inner = area.shrink2(Vec2::new(size::GAP_WIDE, 0.0)).with_max_y(area.bottom() - size::GAP_TIGHT);
         let font = theme::plain(size::LABEL);
@@ -85,7 +85,7 @@ impl<'a> Gauge<'a> {
     }
 
     fn mark_ui(&self, ui: &Ui, mark: &GaugeMark, run: Rangef, y: f32, time: f32, hover: &mut Hover) {
-        let palette = Palette::of(ui.visuals().dark_mode);
+        let palette = Palette::on(ui);
         let rect = Rect::from_x_y_ranges(run.expand(HEAD), y - TRACK / 2.0..=y + TRACK / 2.0);
         let response = ui.interact(rect, Id::new(("gauge", mark.position)), Sense::hover());
         let said = self.model.said(mark);

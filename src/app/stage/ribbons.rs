@@ -242,7 +242,7 @@ impl<'a> Ribbons<'a> {
 
     /// Shows the band. `at` is the place of the walk; `over` returns the place of a word in the sentence.
     pub fn ui(&self, ui: &mut Ui, at: f32, over: impl Fn(WordAt) -> Option<f32>, trail: &mut Trail) {
-        let palette = Palette::of(ui.visuals().dark_mode);
+        let palette = Palette::on(ui);
         let area = ui.available_rect_before_wrap();
         ui.set_clip_rect(ui.clip_rect().intersect(area));
         ui.painter().rect_filled(area, 0.0, palette.surface);
@@ -286,7 +286,7 @@ impl<'a> Ribbons<'a> {
     }
 
     fn line_ui(&self, ui: &Ui, index: usize, line: &Line, row: Rect, grown: f32, trail: &mut Trail) {
-        let palette = Palette::of(ui.visuals().dark_mode);
+        let palette = Palette::on(ui);
         let (beside, cells) = row.split_left_right_at_x(row.left() + LETTER);
         match line {
             Line::Vector { row, letter, times, hue, .. } => {
@@ -329,7 +329,7 @@ impl<'a> Ribbons<'a> {
         grown: f32,
         trail: &mut Trail,
     ) {
-        let palette = Palette::of(ui.visuals().dark_mode);
+        let palette = Palette::on(ui);
         let is_made = match row.first.quantity {
             Quantity::Value => self.step == Step::Project,
             Quantity::Mix => self.step == Step::Mix,
@@ -354,7 +354,7 @@ impl<'a> Ribbons<'a> {
     fn joined_ui(&self, ui: &Ui, index: usize, area: Rect, rows: &[NumberRow], grown: f32, trail: &mut Trail) {
         /// Distance between the cells' ids in successive vectors, which is greater than the number of lines in a band.
         const ROWS: usize = 100;
-        let palette = Palette::of(ui.visuals().dark_mode);
+        let palette = Palette::on(ui);
         let cell = self.cells(area, rows.iter().map(|row| row.values.len()).sum()).next();
         let count = rows.len() as f32;
         let longest = rows.iter().map(|row| row.values.len()).max().unwrap_or(0);
@@ -378,7 +378,7 @@ impl<'a> Ribbons<'a> {
     /// Writes a slanted word that ends below its bar and is cut off if it is too long.
     fn word_ui(&self, ui: &Ui, under: Pos2, word: &str) {
         const SLANT: f32 = -std::f32::consts::FRAC_PI_4;
-        let ink = Palette::of(ui.visuals().dark_mode).ink_soft;
+        let ink = Palette::on(ui).ink_soft;
         let mut job = LayoutJob::simple_singleline(word.to_owned(), theme::plain(size::SMALL), ink);
         job.wrap = TextWrapping::truncate_at_width(WORDS / SLANT.cos() - size::SMALL);
         let galley = ui.painter().layout_job(job);
@@ -389,7 +389,7 @@ impl<'a> Ribbons<'a> {
 
     /// Draws bars up and down from a line in the middle; a hidden word has none. Returns where the line ends.
     fn bars_ui(&self, ui: &Ui, area: Rect, values: &[f32], most: f32, grown: f32) -> f32 {
-        let (palette, middle) = (Palette::of(ui.visuals().dark_mode), area.center().y);
+        let (palette, middle) = (Palette::on(ui), area.center().y);
         for (cell, value) in self.cells(area, values.len()).zip(values).filter(|(_, value)| value.is_finite()) {
             let end = middle - area.height() / 2.0 * (value / most).clamp(-1.0, 1.0) * grown;
             let bar = Rect::from_x_y_ranges(cell.x_range(), middle.min(end)..=middle.max(end));
@@ -402,7 +402,7 @@ impl<'a> Ribbons<'a> {
 
     /// Draws the weights side by side in one bar, with their words if there is room.
     fn weights_ui(&self, ui: &Ui, row: Rect, weights: &NumberRow, words: &[String], grown: f32, trail: &mut Trail) {
-        let palette = Palette::of(ui.visuals().dark_mode);
+        let palette = Palette::on(ui);
         let (row, below) = row.split_top_bottom_at_y(row.top() + BARS);
         let mut left = row.left();
         for (key, (weight, word)) in weights.values.iter().zip(words).enumerate() {

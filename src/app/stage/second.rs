@@ -230,7 +230,7 @@ impl<'a> SecondLine<'a> {
     /// Shows the words. The word under the pointer is highlighted everywhere; a click compares it with the same word of
     /// the first sentence.
     pub fn ui(&self, ui: &mut Ui, view: &mut PanelView) {
-        let palette = Palette::of(ui.visuals().dark_mode);
+        let palette = Palette::on(ui);
         let area = ui.available_rect_before_wrap();
         paint_mark(ui.painter(), area.min + egui::vec2(size::GAP_WIDE, Self::ROW / 2.0), palette);
         let pair = chosen(self.model, view.selection, view.highlight).map(|pair| pair.second);

@@ -17,7 +17,7 @@ use crate::app::actions::{ActionTable, WindowAction};
 use crate::app::panels::stage::StagePanel;
 use crate::app::panels::{PanelContext, PanelId, PanelName, Registered, ids, shown_ui};
 use crate::app::theme::{Palette, size};
-use crate::app::widgets::controls::waiting_ui;
+use crate::app::widgets::controls::{named, waiting_ui};
 
 /// The width of a tab in addition to its name and its cross, as in egui_dock.
 const TAB_PADDING: f32 = 16.0;
@@ -223,8 +223,7 @@ pub fn more_ui(ui: &mut Ui, places: &OpenPanels) -> Option<PanelId> {
                 }
             });
             let name = format!("More panels: {}", names.join(", "));
-            button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, &name));
-            button.on_hover_text(&name);
+            named(button, WidgetType::Button, &name).on_hover_text(&name);
         });
     }
     chosen

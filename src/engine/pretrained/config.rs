@@ -373,7 +373,7 @@ impl Family {
         let found = match fields.get::<Value>(&[TYPE])? {
             Some(Value::String(name)) => match Self::ALL.iter().find(|family| family.model_type() == name) {
                 Some(family) => return Ok(*family),
-                None => return Err(other(format!("the {TYPE} {}", quoted(&name)), Some(&name))),
+                None => return Err(other(format!("the {TYPE} {}", quoted(&name)), unsupported(|other| other == name))),
             },
             Some(_) => return Err(other(format!("a {TYPE} that is not text"), None)),
             None => format!("no {TYPE}"),
@@ -384,8 +384,8 @@ impl Family {
             return Ok(family);
         }
         if let Some(class) = classes.first() {
-            let named = unsupported(|name| is_of_type(class, name));
-            return Err(other(format!("{found}, and the class {}", quoted(class)), named.map(|(name, _)| name)));
+            let why = unsupported(|name| is_of_type(class, name));
+            return Err(other(format!("{found}, and the class {}", quoted(class)), why));
         }
         let family = if fields.has(&["n_embd"])? { Self::Gpt2 } else { Self::Bert };
         let advice =
@@ -424,9 +424,9 @@ fn one_of() -> String {
 }
 
 /// Returns the refusal of a family that attune does not support, with the reason if it is known.
-fn other(found: String, name: Option<&str>) -> Refusal {
-    match name.and_then(|name| unsupported(|other| other == name)) {
-        Some((_, why)) => Refusal::new(found, one_of(), format!("attune does not compute this model, because {why}")),
+fn other(found: String, why: Option<&str>) -> Refusal {
+    match why {
+        Some(why) => Refusal::new(found, one_of(), format!("attune does not compute this model, because {why}")),
         None => Refusal::new(found, one_of(), "attune opens only models of these families"),
     }
 }

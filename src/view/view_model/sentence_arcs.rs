@@ -40,14 +40,33 @@ pub struct SentenceArcs {
     pub patches: Option<PatchPlaces>,
     /// The recorded pass, which has the weights outside of the stretch that is shown; `None` without patches.
     recorded: Option<Arc<RecordedPass>>,
-    alignment: Arc<Mutex<Option<Alignment>>>,
+    alignment: Last<AlignmentOf, Arc<[WeightArc]>>,
+    on_patches: Last<ShownArcs, Option<f32>>,
 }
 
-/// The arcs of an alignment that were computed last, with the choices that they depend on.
+/// The choices on which an alignment depends: the layer, the head and the reading.
+type AlignmentOf = (usize, Option<usize>, Reading);
+
+/// A value that was computed last, with the choices that it depends on: the stage asks for it in every frame.
 #[derive(Clone, Debug)]
-struct Alignment {
-    of: (usize, Option<usize>, Reading),
-    arcs: Arc<[WeightArc]>,
+struct Last<K, V>(Arc<Mutex<Option<(K, V)>>>);
+
+impl<K, V> Default for Last<K, V> {
+    fn default() -> Self {
+        Self(Arc::default())
+    }
+}
+
+impl<K: PartialEq, V: Clone> Last<K, V> {
+    fn get(&self, of: K, compute: impl FnOnce() -> V) -> V {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, value)) = known.as_ref().filter(|(known, _)| *known == of) {
+            return value.clone();
+        }
+        let value = compute();
+        *known = Some((of, value.clone()));
+        value
+    }
 }
 
 /// A measure of how much each word mattered for an answer, as arcs from the place of the answer.
@@ -255,7 +274,8 @@ impl SentenceArcs {
             measured: None,
             patches: None,
             recorded: None,
-            alignment: Arc::default(),
+            alignment: Last::default(),
+            on_patches: Last::default(),
             hides: if model.interventions.edges.is_empty() { "The mask" } else { "The mask or a removed edge" },
         })
     }
@@ -298,9 +318,11 @@ impl SentenceArcs {
         let query = shown.word.token().filter(|_| is_row && self.measured.is_none())?;
         let heads = self.layers.get(shown.layer)?.heads.iter().filter(|head| head.is_enabled);
         let heads = heads.filter(|head| shown.head.is_none_or(|only| only == head.head));
-        let maps: Vec<PatchMap> = heads.filter_map(|head| PatchMap::of_pass(pass, (query, head.head))).collect();
-        let sum = |patch: usize| maps.iter().map(|map| map.weights[patch]).sum::<f32>();
-        (0..maps.first()?.weights.len()).map(sum).reduce(f32::max).filter(|largest| *largest > 0.0)
+        self.on_patches.get(*shown, || {
+            let maps: Vec<PatchMap> = heads.filter_map(|head| PatchMap::of_pass(pass, (query, head.head))).collect();
+            let sum = |patch: usize| maps.iter().map(|map| map.weights[patch]).sum::<f32>();
+            (0..maps.first()?.weights.len()).map(sum).reduce(f32::max).filter(|largest| *largest > 0.0)
+        })
     }
 
     pub fn line(&self, line: Side) -> &[ArcWord] {
@@ -431,14 +453,10 @@ impl SentenceArcs {
             return Arc::default();
         }
         let of = (layer, head, reading);
-        let mut known = self.alignment.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.as_ref().is_none_or(|known| known.of != of) {
-            *known = Some(Alignment { of, arcs: self.aligned(of).into() });
-        }
-        known.as_ref().map_or_else(Arc::default, |known| known.arcs.clone())
+        self.alignment.get(of, || self.aligned(of).into())
     }
 
-    fn aligned(&self, (layer, head, reading): (usize, Option<usize>, Reading)) -> Vec<WeightArc> {
+    fn aligned(&self, (layer, head, reading): AlignmentOf) -> Vec<WeightArc> {
         let layer_of = &self.layers[layer];
         let is_alone = layer_of.heads.len() == 1;
         let is_shown = |one: &ArcHead| one.is_enabled && (is_alone || head == Some(one.head));

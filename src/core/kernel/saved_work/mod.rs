@@ -170,8 +170,7 @@ fn senses_of(list: &SenseList, is_on: bool) -> Vec<SenseCommand> {
     replace.into_iter().chain(is_on.then_some(SenseCommand::Show(true))).collect()
 }
 
-/// Returns the commands for the axes, or none if they are the lesson's. If the first axis was measured in a sentence,
-/// it is reset first, because the choice of the sentence may have refitted the axes.
+/// Returns the commands for the axes, or none if they are the lesson's.
 fn axes_of(space: &StaticSpace) -> Vec<AxisCommand> {
     let basis = &space.basis;
     if *basis == space.own_basis {

@@ -214,19 +214,19 @@ impl<S: Scalar> Packed<S> {
     }
 
     pub fn to_row_major(&self) -> Vec<S> {
-        let widened;
-        let panels: &[[S; PANEL]] = match &self.numbers {
-            Numbers::Whole(rows) => rows,
-            Numbers::Bf16(_) | Numbers::F16(_) => {
-                widened = self.numbers.widened();
-                &widened
-            }
-        };
+        match self.numbers.panels() {
+            Numbers::Whole(panels) => self.unpacked(panels, |number| number),
+            Numbers::Bf16(panels) => self.unpacked(panels, |bits| Bf16(bits).number()),
+            Numbers::F16(panels) => self.unpacked(panels, |bits| F16(bits).number()),
+        }
+    }
+
+    fn unpacked<W: Copy>(&self, panels: &[[W; PANEL]], number: impl Fn(W) -> S) -> Vec<S> {
         let mut values = vec![S::zero(); self.rows * self.cols];
         for first in (0..self.cols).step_by(PANEL) {
             let (width, panel) = (PANEL.min(self.cols - first), first / PANEL * self.rows);
             for (row, from) in values.chunks_exact_mut(self.cols).zip(&panels[panel..]) {
-                row[first..first + width].copy_from_slice(&from[..width]);
+                row[first..first + width].iter_mut().zip(from).for_each(|(to, &from)| *to = number(from));
             }
         }
         values

@@ -367,9 +367,9 @@ const OTHERS: &[(&str, &str)] = &[
     ("clip siglip vit llava qwen2_vl qwen2_5_vl qwen3_vl wav2vec2", "it does not read texts alone"),
 ];
 
-/// Returns the type of a model that attune does not support and that `is_it` accepts, with the reason.
-pub(super) fn unsupported(is_it: impl Fn(&str) -> bool) -> Option<(&'static str, &'static str)> {
-    OTHERS.iter().find_map(|(types, why)| Some((types.split(' ').find(|name| is_it(name))?, *why)))
+/// Returns why attune does not support a type of model that `is_it` accepts, if it is among those listed.
+pub(super) fn unsupported(is_it: impl Fn(&str) -> bool) -> Option<&'static str> {
+    OTHERS.iter().find(|(types, _)| types.split(' ').any(&is_it)).map(|(_, why)| *why)
 }
 
 impl Keys {

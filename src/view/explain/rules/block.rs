@@ -6,6 +6,9 @@ use attune_engine::numerics::block::{BlockConfig, Branches, Norm};
 use attune_engine::numerics::contributions::BlockPart;
 use attune_engine::numerics::model::activations::Patch;
 use attune_engine::numerics::norm::NormKind;
+use attune_engine::numerics::params::pairs::{
+    ATTENTION_NORM, ATTENTION_OUTPUT_NORM, FORWARD_NORM, FORWARD_OUTPUT_NORM,
+};
 use attune_engine::numerics::params::{TensorId, TensorName};
 use attune_engine::numerics::positions::Positions;
 use attune_engine::quantity::{Entry, Quantity};
@@ -17,12 +20,6 @@ use super::{RowStatistics, gain_of};
 
 /// The numbers of a block's norms, for symbols and for labels; they are left out if the block has a single norm.
 const NORM_NUMBERS: [[&str; 2]; 3] = [["_1", "₁"], ["_2", "₂"], ["_3", "₃"]];
-
-const ATTENTION_NORM: [TensorName; 2] = [TensorName::AttentionNormGain, TensorName::AttentionNormBias];
-const ATTENTION_OUTPUT_NORM: [TensorName; 2] =
-    [TensorName::AttentionOutputNormGain, TensorName::AttentionOutputNormBias];
-const FORWARD_NORM: [TensorName; 2] = [TensorName::ForwardNormGain, TensorName::ForwardNormBias];
-const FORWARD_OUTPUT_NORM: [TensorName; 2] = [TensorName::ForwardOutputNormGain, TensorName::ForwardOutputNormBias];
 
 /// Creates entries of the tokens of a block. The letter `i` indexes the token, and `letter` the dimension.
 fn of_tokens(quantity: Quantity, block: usize, letter: char) -> Expr {

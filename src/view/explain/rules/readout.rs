@@ -2,6 +2,7 @@
 
 use attune_engine::numerics::activation::Activation;
 use attune_engine::numerics::model::Pooling;
+use attune_engine::numerics::params::pairs::TRANSFORM_NORM;
 use attune_engine::numerics::params::{TensorId, TensorName};
 use attune_engine::quantity::{Entry, Quantity, latex};
 
@@ -88,8 +89,7 @@ impl EntryReader<'_> {
         let latex = print(&hidden);
         let hidden = self.row(&latex, "h", hidden, ('d', width), bound)?;
         let statistics = RowStatistics::of(self.model.architecture.norm_form, hidden.clone(), 'd', width);
-        let names = [TensorName::TransformNormGain, TensorName::TransformNormBias].map(TensorId::from);
-        let normed = statistics.held(self, bound)?.norm_by(hidden, names, 'd');
+        let normed = statistics.held(self, bound)?.norm_by(hidden, TRANSFORM_NORM, 'd');
         let row = self.row("t", "t", normed, ('d', width), bound)?;
         let definition = format!("t = {}", call("Norm", &latex));
         Some(row.printed_along("t", 'd').with_definition(definition))

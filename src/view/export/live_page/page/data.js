@@ -78,7 +78,7 @@ const Data = (() => {
   /** Returns a part of the data, which is in the page or in a file that pages of a site share. */
   const part = (name) => window[`attune_${name}`] || JSON.parse(document.getElementById(`attune-${name}`).textContent);
 
-  /** Returns the cards of each head. Those that resemble another head's are written as the leaves of its JSON that differ. */
+  /** Returns a function for the cards of a head, which are completed when they are first asked for. Those that resemble another head's are written as the leaves of its JSON that differ. */
   function cardsOf(heads) {
     const isLeaf = (value) => value === null || typeof value !== "object";
     const whole = ([quantity, card]) => {
@@ -87,7 +87,8 @@ const Data = (() => {
       const own = (_, value) => (isLeaf(value) && ++leaf in card.except ? card.except[leaf] : value);
       return [quantity, JSON.parse(JSON.stringify(heads[card.like][quantity]), own)];
     };
-    return heads.map((cards) => Object.fromEntries(Object.entries(cards).map(whole)));
+    const known = [];
+    return (head) => (known[head] ||= Object.fromEntries(Object.entries(heads[head]).map(whole)));
   }
 
   /** Reads the page's data, with the model in the engine's form. */
@@ -137,7 +138,7 @@ const Data = (() => {
       mean: numbers(data.projection.mean),
       axes: matrixOf(data.projection.axes),
     };
-    return { ...data, cards: cardsOf(data.cards), parameters, changes: changesOf(data.changes), model, trained, projection, rowOf, rowOfWord, rowsOf, segmentsOf, isEmpty };
+    return { ...data, cardsOfHead: cardsOf(data.cards), parameters, changes: changesOf(data.changes), model, trained, projection, rowOf, rowOfWord, rowsOf, segmentsOf, isEmpty };
   }
 
   return { read, numbers, matrixOf };

@@ -80,7 +80,7 @@ const Provenance = (() => {
     const facts = { ...numbers.facts, ...about.facts };
     const words = { ...numbers.words, ...about.words, query: ({ i }) => quoted(queries[i]), key: ({ j }) => quoted(keys[j]), distance };
     const of = { ...numbers, fact: (name, at) => facts[name](at), word: (name, at) => words[name](at) };
-    return { cards: state.data.cards[head], at: { i, j }, of, query: quoted(query), key: quoted(key) };
+    return { cards: state.data.cardsOfHead(head), at: { i, j }, of, query: quoted(query), key: quoted(key) };
   }
 
   function result(state, quantity, head) {

@@ -457,12 +457,17 @@ const Stage = (() => {
             [x + away * 0.7, y + away * 0.7],
             [x - away * 0.7 - width, y + away * 0.7],
           ];
-          const boxes = corners.map(([left, top]) => [left, top, left + width, top + LINE_HEIGHT]);
-          const free = boxes.filter((box) => isInside(box) && isFree(box));
-          if (free.length > 0) {
-            write(mark.label, free.find((box) => !lines.some((line) => crosses(line, box))) || free[0], Colors.legible(mark.color));
-            break;
+          let place = null;
+          for (const [left, top] of corners) {
+            const box = [left, top, left + width, top + LINE_HEIGHT];
+            if (!isInside(box) || !isFree(box)) continue;
+            const isClear = !lines.some((line) => crosses(line, box));
+            if (isClear || !place) place = box;
+            if (isClear) break;
           }
+          if (!place) continue;
+          write(mark.label, place, Colors.legible(mark.color));
+          break;
         }
       }
       data.projection.names.slice(0, data.projection.shares.length).forEach((name, axis) => {

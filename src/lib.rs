@@ -48,56 +48,70 @@
 //! A mode of a head is a variant of [`HeadMode`](attune_engine::numerics::attention::HeadMode)
 //! (`engine/numerics/attention/head.rs`), which commands, saved work and pages use as it is; the rule of its weights is
 //! in `view/explain/rules/head.rs`, what is said of it in `view/explain/tellings.rs`, and its arithmetic on a page in
-//! `view/export/live_page/page/engine.js`. Any other change of a pass is a field of
+//! `view/export/live_page/page/engine.js`. A mode in `NAMED` is offered by *Intervene* and `attune trace`; its name in
+//! code is in `engine/code/changes.rs` and `view/view_model/as_code.rs`. The compiler does not ask for lists of modes
+//! (`matches!`): `takes_gain` and `replaces_weights` beside it, `core/kernel/snapshot/scores.rs` and
+//! `view/export/recording/file.rs`. Any other change of a pass is a field of
 //! [`Interventions`](attune_engine::numerics::model::activations::Interventions), a command in `core/kernel/command.rs`
 //! that is applied in `core/kernel/model/commands/interventions.rs`, a row of `INTERVENTIONS` in
 //! `core/kernel/sentence_pass/interventions.rs`, and an entry of the trace in `view/export/trace.rs`. It acts in
 //! `engine/numerics/model/activations.rs`, and on a page in `view/export/live_page/page/engine.js` (with `data.js`).
 //! The rule of a number that it changes is in `view/explain/rules`, its control in `view/view_model/what_if.rs` and
 //! `app/panels/intervene.rs`, its name in code in `engine/code/changes.rs`, and its option in `cli/args.rs`. The
-//! compiler asks for the other places, where `Interventions` is taken apart.
+//! compiler asks for the places where `Interventions` is taken apart. It does not ask for those that read single
+//! fields: `for_any_sentence` beside `INTERVENTIONS`, `is_of_sentence` in `core/kernel/command.rs`; `effects.rs`,
+//! `retraining.rs` and `only` of `live.rs` in `core/kernel/model`; `set_second` in `core/kernel/sentence_pass/mod.rs`;
+//! and `nothing` in `view/export/live_page/page/state.js`.
 //!
 //! A quantity is a line of `quantities!` in `engine/quantity/mod.rs`, an arm of `computed_rule` in
 //! `view/explain/rules/mod.rs`, and its rule in the file of its subject beside it. The window's formula, card and
 //! provenance follow from the rule, and so does the value if nothing stores the number. A rule may use only the
 //! operations of `Function` and `Fold` in `view/explain/rule.rs`; a new one also needs `print.rs` and `lines.rs` there,
 //! and `view/export/live_page/page/rules.js`. The number is shown where something names it, such as a step of the walk
-//! in its `rows` (`view/explain/walk.rs`). A number of one entry is a quantity; one number of a whole head is a
-//! measure. A sentence is added in `view/explain/sentences.rs`, or in `tellings.rs` for a query and a key in a head. If
-//! a snapshot stores the number, `view/explain/reader.rs` reads it: a matrix of the activations needs an arm of
-//! `Quantity::matrix` and its name in `EntryReader::stored`; any other matrix, an arm of `stored`; a single number, an
-//! arm of `EntryReader::value`. `RecordedPass::has` in `core/kernel/sentence_pass/recorded.rs` says whether a recording
-//! has it, and `missing` in `view/view_model/needs.rs` what is lacking (the compiler does not ask for the latter). The
-//! names `trace` (blocks and heads only) and `code` give it to the trace, and to code cells and *Variables*, if
-//! `Quantity::matrix` has it; code reads the few others in `core/kernel/notebook/live.rs`. A live page has cards of
-//! only a few quantities of a head: a new one is a row of `WHOLE` in `view/explain/cards.rs`, an arm of `rules_of`
-//! there, and a telling in `tellings.rs`.
+//! in its `rows`, with a label in `row` there (`view/explain/walk.rs`; without one it is called `y`, and the compiler
+//! does not ask). A number of one entry is a quantity; one number of a whole head is a measure. A sentence is added in
+//! `view/explain/sentences.rs`, or in `tellings.rs` for a query and a key in a head. If a snapshot stores the number,
+//! `view/explain/reader.rs` reads it: a matrix of the activations is a field in `engine/numerics/model/activations.rs`,
+//! with an arm of `Quantity::matrix` in `engine/quantity/mod.rs` and its name in `EntryReader::stored`; any other
+//! matrix, an arm of `stored`; a single number, an arm of `EntryReader::value`. `RecordedPass::has` in
+//! `core/kernel/sentence_pass/recorded.rs` says whether a recording has it, and `missing` in `view/view_model/needs.rs`
+//! what is lacking (the compiler does not ask for the latter); a number that the file itself has needs an arm of
+//! `recorded_rule` beside `computed_rule`, and of `is_of_file` in `sentences.rs`. The names `trace` (blocks and heads
+//! only) and `code` give it to the trace, and to code cells and *Variables*, if `Quantity::matrix` has it; code reads
+//! the few others in `core/kernel/notebook/live.rs`, and the trace in `matrices` of `view/export/trace.rs`, whose table
+//! in `trace.md` is written by hand. A live page has cards of only a few quantities of a head: a new one is a row of
+//! `WHOLE` in `view/explain/cards.rs`, an arm of `rules_of` there, and a telling in `tellings.rs`; each quantity that
+//! its rule names must be in `reading` of `view/export/live_page/page/engine.js`.
 //!
-//! A panel has its name, and what it shows of a pass, in `core/lesson/schema/panels.rs`, and its sheet in a file of
-//! `view/panels` with a row in `view/panels/mod.rs`. The sheet is made of models in `view/view_model`, which its
-//! `mod.rs` lists in `models!`, and of the viewer's choices in `view/sheet/chosen.rs`. Exports draw the sheet, and so
-//! does the window, at the lower right. Only a panel that lies elsewhere, or that the window draws in its own way, has
-//! a row in `registry` in `app/panels/lib.rs`.
+//! A panel has its name, and what it shows of a pass, in `core/lesson/schema/panels.rs` (at the end, because keys go by
+//! this order), and its sheet in a file of `view/panels` with a row in `view/panels/mod.rs`. The sheet is made of
+//! models in `view/view_model`, which its `mod.rs` lists in `models!`, and of the viewer's choices in
+//! `view/sheet/chosen.rs`. Exports draw the sheet, and so does the window, at the lower right. Only a panel that lies
+//! elsewhere, or that the window draws in its own way, has a row in `registry` in `app/panels/lib.rs`.
 //!
 //! A family of models is a variant and a row in `engine/pretrained/families/mod.rs` (take its name out of `OTHERS`
 //! there), a function from its config to the engine's shape in `decoders.rs`, `plain.rs` or `translators.rs` beside it,
-//! and the names of its tensors in `engine/pretrained/names/tables.rs`. If its folders have no `tokenizer.json`, its
-//! tokenizer is read in `engine/pretrained/tokenizer/older.rs`. A part of a recording is a variant of `Part` in
+//! and the names of its tensors in `engine/pretrained/names/tables.rs`. `read_tokenizer` in
+//! `engine/pretrained/folder.rs` decides from which files a tokenizer is read: `tokenizer.json`, older files of BERT's
+//! and GPT-2's kind (`tokenizer/older.rs`), or SentencePiece's (`tokenizer/spm.rs`), the latter only for the families
+//! that it names. What the shape cannot express is a new layer type. A part of a recording is a variant of `Part` in
 //! `engine/recording/parts.rs`; `core/kernel/sentence_pass/recorded.rs` makes a pass of the parts,
 //! `view/export/recording` writes them, and `docs/record.py` is the recorder that `attune manual record` prints.
 //!
 //! There are three lists of measures, and each is a macro `measures!`. A measure of heads in the sentence that is shown
 //! is a row in `engine/numerics/head_measures.rs`, with its pairs in `HeadPatterns`. One that is not a share of pairs
-//! has its formula in `HeadPatterns::measure`, and is named in `is_share` and `counts_pairs`, for which the compiler
-//! does not ask. A measure of heads over a file of texts is a row in `engine/numerics/evidence/corpus.rs`, with the
-//! sums that it needs in `HeadSums`; the compiler then asks for its formula there, its name in a table
-//! (`view/export/evidence/heads.rs`) and its range in a claim (`core/lesson/read/claims.rs`). Both know a token only by
-//! its row of the vocabulary, the first also by whether the tokenizer added it. A measure that needs more, such as
-//! which tokens are nouns, extends `MeasuredToken` (filled in `core/kernel/values/sentence.rs` and
-//! `core/kernel/sentence_pass/recorded_check.rs`) or `TextWords` (filled in `core/kernel/evidence/texts.rs`). A measure
-//! of which word mattered is a row in `engine/numerics/evidence/words.rs`, and its values in `word_table` there, in the
-//! order of the rows; panels, arcs and `attune words` then have it. The commands `map`, `score`, `words` and `heads`
-//! are functions of `core/kernel/evidence`, written by `view/export/evidence`.
+//! has its formula in `HeadPatterns::measure`, and every measure is looked up in `is_share`, `counts_pairs`,
+//! `is_within_one_sentence` and `is_between_two_sentences`, for which the compiler does not ask. A measure of heads
+//! over a file of texts is a row in `engine/numerics/evidence/corpus.rs`, with the sums that it needs in `HeadSums`,
+//! each computed in `within`, `between` or `of_any` and added in `HeadSums::add` (a sum that is forgotten there stays
+//! 0); the compiler then asks for its formula there, its name in a table (`view/export/evidence/heads.rs`) and its
+//! range in a claim (`core/lesson/read/claims.rs`). Both know a token only by its row of the vocabulary, the first also
+//! by whether the tokenizer added it. A measure that needs more, such as which tokens are nouns, extends
+//! `MeasuredToken` (filled in `core/kernel/values/sentence.rs` and `core/kernel/sentence_pass/recorded_check.rs`) or
+//! `TextWords` (filled in `core/kernel/evidence/texts.rs`). A measure of which word mattered is a row in
+//! `engine/numerics/evidence/words.rs`, and its values in `word_table` there, in the order of the rows; panels, arcs
+//! and `attune words` then have it. The commands `map`, `score`, `words` and `heads` are functions of
+//! `core/kernel/evidence`, written by `view/export/evidence`.
 //!
 //! An export format is a variant and a row of `FORMATS` in `view/export/format.rs`, and a file beside it that `file.rs`
 //! calls. If it has no cells, `Format::is_page` says so, and `write_answered` calls it instead of `write_page`. A

@@ -11,7 +11,7 @@ use crate::source::{code_and_tests, files, lines, strings, without_comments};
 /// The agreed numbers. A change that goes above one raises it here, and says in its commit what it brings and what it
 /// deleted; one that stays far below lowers it.
 const AGREED: &[(&str, usize)] = &[
-    ("lines of src", 113_150),
+    ("lines of src", 113_350),
     ("lines of the page's scripts", 3_655),
     ("lines of tests", 51_910),
     ("lines of inline tests", 6_700),

@@ -197,7 +197,8 @@ fn picture_of(size: UVec2) -> Image {
         RenderAssetUsages::RENDER_WORLD | RenderAssetUsages::MAIN_WORLD,
     );
     image.texture_descriptor.usage = TextureUsages::RENDER_ATTACHMENT | TextureUsages::TEXTURE_BINDING;
-    // Its pixels are those of the tab, so none is mixed with its neighbours, which takes a renderer without a card long.
+    // Its pixels are those of the tab, so none is mixed with its neighbours, which takes a renderer without a card
+    // long.
     image.sampler = ImageSampler::nearest();
     image
 }

@@ -178,7 +178,8 @@ impl View {
         [rows.row(0) * half.x + divisor * x, divisor * y - rows.row(1) * half.y, divisor]
     }
 
-    /// Returns the radius on the screen, in points, of a disc of `size`, as the shader's `radius_at` does.
+    /// Returns the radius on the screen, in points, of a disc of `size`, as the shader's `radius_at` does, but
+    /// without its lower limit `LEAST_RADIUS`, which the callers apply.
     pub fn radius_at(&self, size: f32, divisor: f32) -> f32 {
         size * (self.distance / divisor).clamp(RADIUS_LIMITS.0, RADIUS_LIMITS.1)
     }

@@ -220,7 +220,8 @@ impl Buckets {
     }
 }
 
-/// The configuration of a model, without properties that have the usual value.
+/// The configuration of a model as written in the trace. Properties that few models change are left out where they
+/// have their usual value.
 pub(super) struct TraceConfig<'a>(pub &'a Snapshot, pub &'a ModelSnapshot);
 
 impl Serialize for TraceConfig<'_> {

@@ -99,8 +99,8 @@ impl TrainingModel {
     }
 }
 
-/// Returns what the loss is made of, such as ` · loss: cross-entropy + 0.5 keep`; empty if it is the cross-entropy alone,
-/// to which a guess is compared.
+/// Returns what the loss is made of, such as ` · loss: cross-entropy + 0.5 keep`; empty if it is the cross-entropy
+/// alone, to which a guess is compared.
 fn loss_words(costs: &DistanceCosts) -> String {
     let costs = [(costs.arrive, "arrive"), (costs.keep, "keep")];
     let terms: String =

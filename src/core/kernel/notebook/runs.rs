@@ -168,7 +168,7 @@ impl Notebook {
         (given, functions)
     }
 
-    /// Returns all names that a text at a cell can use.
+    /// Returns the names of the live tensors, and of the variables and functions that the cells above a cell define.
     pub(super) fn names_above(&self, cell: &DocumentCell) -> Vec<String> {
         let live = self.live.iter().map(|known| known.name.clone());
         let made = self.document.above(&cell.id).flat_map(|above| {

@@ -219,7 +219,7 @@ pub enum TextPurpose {
 /// The place in a text at which the answer is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerAt {
-    /// The hidden word, by its row of the vocabulary.
+    /// The piece that stands for a hidden word, such as `[MASK]`, by its row of the vocabulary.
     Hidden(usize),
     /// The last word, after which the next one is predicted.
     End,

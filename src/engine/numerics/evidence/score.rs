@@ -388,8 +388,8 @@ impl SplitPass<'_> {
         Matrix::from_fn(rows.len(), width, |i, j| table[rows[i] * width + j])
     }
 
-    /// Computes `M_h W_O^h` of each head, and `b_O` with the shift of the heads' own norm, for some sums over positions.
-    /// `after` are the factors of the norms that follow.
+    /// Computes `M_h W_O^h` of each head, and `b_O` with the shift of the heads' own norm, for some sums over
+    /// positions. `after` are the factors of the norms that follow.
     fn added_by_heads(&self, number: usize, norm: Option<&Held>, sums: &[PlaceSum], after: &[f64]) -> Vec<Matrix<f64>> {
         let layer = &self.model.architecture.blocks[number].attention;
         let through: Vec<f64> = match norm {

@@ -12,7 +12,7 @@ use crate::source::{code_and_tests, files, lines, strings, without_comments};
 /// deleted; one that stays far below lowers it.
 const AGREED: &[(&str, usize)] = &[
     ("lines of src", 113_350),
-    ("lines of the page's scripts", 3_655),
+    ("lines of the page's scripts", 3_657),
     ("lines of tests", 51_910),
     ("lines of inline tests", 6_700),
     ("files of src", 583),

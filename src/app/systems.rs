@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use attune_core::kernel::snapshot::Snapshot;
+use attune_core::lesson::cells::CellKind;
 use attune_view::explain::Provenance;
 use attune_view::explain::walk::telling_words;
 use bevy::asset::AssetEventSystems;
@@ -72,8 +73,9 @@ pub fn show(snapshot: Arc<Snapshot>, models: &mut LatestModels, stage: &mut Stag
         stage.take_sentence(snapshot.lesson.is_of_folder() && !is_another_lesson);
     }
     let lesson = &snapshot.lesson;
-    let has_no_cells = lesson.is_of_folder() || lesson.static_embedding.recording().is_some();
-    if has_no_cells && view.highlight.shown_cell.is_none() {
+    let is_real = lesson.is_of_folder() || lesson.static_embedding.recording().is_some();
+    let has_stage_cell = lesson.cells.iter().any(|cell| matches!(cell.kind, CellKind::Stage { .. }));
+    if is_real && !has_stage_cell && view.highlight.shown_cell.is_none() {
         view.highlight.lit = telling_words(&snapshot);
     }
     models.show(snapshot.clone());

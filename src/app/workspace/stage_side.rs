@@ -5,7 +5,7 @@ use attune_view::explain::walk::WalkModel;
 use attune_view::view_model::sentence_arcs::SentenceArcs;
 use attune_view::view_model::stage::TokenPoint;
 use bevy::math::Vec2;
-use egui::{Label, Mesh, Pos2, Rect, RichText, Ui, UiBuilder};
+use egui::{Label, LayerId, Mesh, Pos2, Rect, RichText, Ui, UiBuilder};
 
 use super::open_panels::OpenPanels;
 use super::tabs::room_beside_tabs;
@@ -363,7 +363,8 @@ fn stage_ui(ui: &mut Ui, side: &mut StageSide, view: &mut PanelView) {
     bar::leave(ui.ctx(), over.bar.map_or(area, |bar| area.union(bar.rect)));
     // The window is cleared in the stage's colour, and a second layer would take a renderer without a card a few
     // milliseconds.
-    if side.parts == StageParts::Gauge {
+    let is_on_window = side.parts == StageParts::All && ui.layer_id() == LayerId::background();
+    if side.parts != StageParts::Picture && !is_on_window {
         ui.painter().rect_filled(area, 0.0, Palette::on(ui).stage);
     }
     let [top, bottom] = [over.top(), over.bottom()];

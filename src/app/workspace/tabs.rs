@@ -104,7 +104,7 @@ impl TabViewer for Tabs<'_> {
         });
     }
 
-    /// Returns false for the stage, which paints all of its pixels itself.
+    /// Returns false for the stage, which paints its own background where the window's does not show through.
     fn clear_background(&self, tab: &PanelId) -> bool {
         *tab != StagePanel::ID
     }

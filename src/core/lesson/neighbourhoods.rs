@@ -1,5 +1,7 @@
 //! The densest neighbourhoods of a space without groups, so that a file of vectors opens with colours and names.
 
+use std::collections::HashSet;
+
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::table::multiply_by_rows;
 use attune_engine::numerics::vectors::{highest, norm};
@@ -12,22 +14,30 @@ const COUNT: usize = 6;
 const NEIGHBOURS: usize = 6;
 /// Number of rows, from the first, that are compared with each other. Most files list words by their frequency.
 const ROWS_MAX: usize = 1500;
+/// Largest count of numbers that are compared: fewer rows of very wide vectors.
+const NUMBERS_MAX: usize = 1 << 22;
 /// Least number of words; in a smaller space, every name has room.
 const WORDS_MIN: usize = 60;
 /// Least density of a neighbourhood. Rows without neighbourhoods, drawn from a normal distribution, stay below it from
 /// about 40 entries on.
-const DENSITY_MIN: f32 = 0.45;
+const DENSITY_MIN: f64 = 0.45;
+/// Least distance of the mean cosine from 1. Nearer, all vectors are alike, and no word is nearer than another.
+const APART_MIN: f64 = 1e-3;
 
 /// Returns the densest neighbourhoods, each named by its most central word, which comes first.
 ///
 /// The density of a word is the mean cosine to its nearest words, in relation to the mean of all pairs: `(d − m) / (1 −
 /// m)`, because in some spaces all vectors point in one direction.
 pub fn densest(words: &[Box<str>], rows: &Matrix<f32>) -> Vec<Group> {
-    let is_word = |row: &usize| {
+    let mut known = HashSet::new();
+    let mut is_word = |row: &usize| {
         let length = norm(rows.row(*row));
-        words[*row].chars().all(char::is_alphabetic) && length.is_finite() && length > 0.0
+        let is_plain = words[*row].chars().all(char::is_alphabetic) && length.is_finite() && length > 0.0;
+        // A repeated word refers to its first row.
+        is_plain && known.insert(&words[*row])
     };
-    let own: Vec<usize> = (0..rows.rows().min(ROWS_MAX)).filter(is_word).collect();
+    let compared = rows.rows().min(ROWS_MAX).min(NUMBERS_MAX / rows.cols().max(1));
+    let own: Vec<usize> = (0..compared).filter(|row| is_word(row)).collect();
     if own.len() < WORDS_MIN {
         return Vec::new();
     }
@@ -38,14 +48,18 @@ pub fn densest(words: &[Box<str>], rows: &Matrix<f32>) -> Vec<Group> {
     }
     let mut cosines = multiply_by_rows(&units, &units, &[]);
     (0..own.len()).for_each(|at| cosines.row_mut(at)[at] = f32::NEG_INFINITY);
-    let pairs = (own.len() * (own.len() - 1)) as f32;
-    let mean = cosines.flat().iter().filter(|cosine| cosine.is_finite()).sum::<f32>() / pairs;
+    let pairs = (own.len() * (own.len() - 1)) as f64;
+    let of_pairs = cosines.flat().iter().filter(|cosine| cosine.is_finite());
+    let mean = of_pairs.map(|cosine| f64::from(*cosine)).sum::<f64>() / pairs;
+    if 1.0 - mean < APART_MIN {
+        return Vec::new();
+    }
     let near: Vec<Vec<usize>> = (0..own.len()).map(|at| highest(cosines.row(at), NEIGHBOURS)).collect();
     let density = |at: usize| {
-        let of_near: f32 = near[at].iter().map(|other| cosines.get(at, *other)).sum();
-        (of_near / NEIGHBOURS as f32 - mean) / (1.0 - mean)
+        let of_near: f64 = near[at].iter().map(|other| f64::from(cosines.get(at, *other))).sum();
+        (of_near / NEIGHBOURS as f64 - mean) / (1.0 - mean)
     };
-    let densities: Vec<f32> = (0..own.len()).map(density).collect();
+    let densities: Vec<f64> = (0..own.len()).map(density).collect();
     let mut is_taken = vec![false; own.len()];
     let mut found = Vec::new();
     for center in highest(&densities, own.len()) {
@@ -96,6 +110,26 @@ mod tests {
         };
         assert_eq!(found.iter().map(members).collect::<Vec<_>>(), ["aaacaeagaiakam", "abadafahajalan"]);
         assert!(found.iter().all(|group| group.name == group.words[0]));
+    }
+
+    /// Adds a vector to all rows, so that they point one way.
+    fn shifted(rows: &Matrix<f32>, by: f32) -> Matrix<f32> {
+        Matrix::from_fn(rows.rows(), rows.cols(), |row, entry| rows.get(row, entry) + by)
+    }
+
+    #[test]
+    fn neighbourhoods_are_found_where_all_vectors_point_one_way() {
+        let (words, rows) = space(14);
+        assert_eq!(densest(&words, &shifted(&rows, 2.0)).len(), 2);
+        assert_eq!(densest(&words, &shifted(&space(0).1, 2.0)), []);
+        assert_eq!(densest(&words, &Matrix::from_fn(200, 1, |row, _| row as f32 + 1.0)), [], "all are alike");
+    }
+
+    #[test]
+    fn a_repeated_word_is_no_neighbour_of_itself() {
+        let (mut words, rows) = space(14);
+        (0..14).for_each(|at| words[at] = words[0].clone());
+        assert_eq!(densest(&words, &rows), []);
     }
 
     #[test]

@@ -290,6 +290,16 @@ fn is_of_groups(column: &Column) -> bool {
     are_few && values.len() > 1 && 2 * values.len() <= column.entries.len()
 }
 
+/// Returns whether the groups of a lesson are neighbourhoods that were found in a file of vectors, which names none.
+pub fn has_found_groups(lesson: &Lesson) -> bool {
+    match &lesson.static_embedding {
+        StaticEmbedding::Given(GivenVectors { source: GivenSource::WholeFile(columns), .. }) => {
+            !columns.iter().any(is_of_groups)
+        }
+        _ => false,
+    }
+}
+
 /// Returns the words of each value of a column, the most frequent value first.
 fn groups_of(vectors: &Vectors, column: &Column) -> Vec<Group> {
     let mut words: BTreeMap<&str, Vec<String>> = BTreeMap::new();

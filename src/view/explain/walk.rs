@@ -2,12 +2,13 @@
 //! route of a walk through a whole model has the layers in their order, the source's first, and the word and head to
 //! follow.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
 use attune_core::kernel::sentence_pass::meaning::is_telling;
 use attune_core::kernel::snapshot::meaning::Meaning;
-use attune_core::kernel::snapshot::sentence::{is_subscript, word_pieces};
+use attune_core::kernel::snapshot::sentence::{Token, is_subscript, word_pieces};
 use attune_core::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot};
 use attune_core::lesson::cells::CellKind;
 use attune_core::lesson::links::STEPS;
@@ -889,19 +890,31 @@ fn title(name: &str, blocks: usize, are_in_order: bool) -> String {
     }
 }
 
-/// Returns the words that the stage of a model's folder or a recording highlights, which has no stage cell: the hidden
-/// word first, whose weights are shown, then the words at the ends of the axis. Of a picture it is the first token.
+/// Returns the words that the stage of a model's folder or a recording highlights if it has no stage cell: the hidden
+/// word first, whose weights are shown, then the words at the ends of the axis that are in the sentence, as texts of
+/// their tokens. Of a picture it is the first token.
 pub fn telling_words(snapshot: &Snapshot) -> Vec<String> {
     let (Some(space), Some(model)) = (&snapshot.space, &snapshot.model) else { return Vec::new() };
-    let texts = || model.sentence.tokens.iter().map(|token| token.text.as_str());
+    let sentence = &model.sentence;
+    let texts = |tokens: &[Token]| tokens.iter().map(|token| token.text.clone()).collect::<Vec<_>>();
     if PatchPlaces::of(snapshot).is_some() {
-        return texts().next().map(str::to_owned).into_iter().collect();
+        return texts(&sentence.tokens[..sentence.tokens.len().min(1)]);
     }
-    let hidden = texts().find(|text| HIDDEN.contains(text));
     // The name of an end begins with the label of its word: `bank₁ · river`.
-    let of_end = |name: &str| name.split(" · ").next().unwrap_or(name).trim_end_matches(is_subscript).to_owned();
-    let ends = space.basis.meaning().into_iter().flat_map(Meaning::names).map(of_end);
-    hidden.map(str::to_owned).into_iter().chain(ends).collect()
+    let of_end = |name: &str| name.split(" · ").next().unwrap_or(name).trim_end_matches(is_subscript).to_lowercase();
+    let ends: Vec<String> = space.basis.meaning().into_iter().flat_map(Meaning::names).map(of_end).collect();
+    let mut found: Vec<String> = texts(&sentence.tokens);
+    found.retain(|text| HIDDEN.contains(&text.as_str()));
+    for pieces in word_pieces(&sentence.tokens) {
+        let written = sentence.written_word(&pieces).unwrap_or_default();
+        if ends.contains(&written.to_lowercase()) {
+            found.push(written.to_owned());
+            found.extend(texts(&sentence.tokens[pieces]));
+        }
+    }
+    let mut known = HashSet::new();
+    found.retain(|word| known.insert(word.clone()));
+    found
 }
 
 /// Returns the words that the first stage cell of this sentence highlights, or those of the first stage cell with

@@ -18,6 +18,7 @@ use attune_core::kernel::snapshot::sentence::token_labels;
 use attune_core::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot, StaticSpace};
 use attune_core::kernel::static_embedding::network;
 use attune_core::kernel::targets::Targets;
+use attune_core::lesson::vector_files::has_found_groups;
 use attune_engine::numerics::Matrix;
 use attune_engine::vectors::{Column, Table};
 
@@ -61,7 +62,9 @@ fn table(snapshot: &Snapshot, rows: TableRows, words: impl Iterator<Item = usize
         return Err(io::Error::other("the lesson has no model yet"));
     };
     let columns = COLUMNS.map(|name| Column { name: name.to_owned(), entries: Vec::new() });
-    let group = |word: usize| space.group_of[word].map_or("", |group| snapshot.lesson.groups[group].name.as_str());
+    let is_named = !has_found_groups(&snapshot.lesson);
+    let group_of = |word: usize| space.group_of[word].filter(|_| is_named);
+    let group = |word: usize| group_of(word).map_or("", |group| snapshot.lesson.groups[group].name.as_str());
     let mut written = Written { space, group: &group, numbers: Vec::new(), columns };
     if matches!(rows, TableRows::Static | TableRows::Both) {
         let [kind, _] = ends(model.recorded.is_some());

@@ -89,6 +89,8 @@ pub struct Letters {
 const LETTERS: &str = "etaoinsrhldcumfpgwybvkxjqzETAOINSRHLDCUMFPGWYBVKXJQZ0123456789.,:;-()[]{}/|=+*<>!?%#&_@'\"\\$~^`“”’→·−…×₀₁₂₃₄₅₆₇₈₉";
 /// Signs of numbers.
 const DIGITS: &str = "0123456789.-−+%e";
+/// Share of the texture up to which letters are drawn ahead.
+const FILLED_MAX: f32 = 0.4;
 /// egui draws each letter at four places within a pixel.
 const PLACES: usize = 4;
 
@@ -113,6 +115,10 @@ impl Letters {
             *self = Self { drawn: 0, pixels_per_point: ctx.pixels_per_point() };
         }
         let Some((font, letters)) = fonts.get(self.drawn / PLACES) else { return };
+        // egui drops all letters when their texture is nearly full, as it may be on a dense display.
+        if ctx.fonts(|fonts| fonts.font_atlas_fill_ratio()) > FILLED_MAX {
+            return;
+        }
         let place = (self.drawn % PLACES) as f32 / PLACES as f32;
         draw(ctx, font, letters, place / self.pixels_per_point);
         self.drawn += 1;

@@ -27,7 +27,7 @@ pub enum Hit {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Highlight {
-    /// The words that a stage cell highlights; empty for all words.
+    /// The words that a stage cell, or the axis of a real model, highlights; empty for all words.
     pub lit: Vec<String>,
     /// The id of the stage cell that was shown last.
     pub shown_cell: Option<String>,

@@ -203,7 +203,7 @@ impl SplitPass<'_> {
     /// Splits a score into pairs of sources; `None` if the query does not see the key.
     ///
     /// # Panics
-    /// If there is no such head or token.
+    /// If there is no such head or query.
     pub fn split(&self, at: ScoreAt) -> Option<SplitScore> {
         let ScoreAt { block, head, query, key } = at;
         let layer = &self.model.architecture.blocks[block].attention;

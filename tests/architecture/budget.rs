@@ -11,11 +11,11 @@ use crate::source::{code_and_tests, files, lines, strings, without_comments};
 /// The agreed numbers. A change that goes above one raises it here, and says in its commit what it brings and what it
 /// deleted; one that stays far below lowers it.
 const AGREED: &[(&str, usize)] = &[
-    ("lines of src", 113_350),
+    ("lines of src", 113_400),
     ("lines of the page's scripts", 3_657),
     ("lines of tests", 51_910),
-    ("lines of inline tests", 6_700),
-    ("files of src", 583),
+    ("lines of inline tests", 6_800),
+    ("files of src", 584),
     ("functions over 40 lines in 10,000", 135),
     ("commands", 95),
     ("quantities", 39),

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::table::multiply_by_rows;
-use attune_engine::numerics::vectors::{highest, norm};
+use attune_engine::numerics::vectors::{centroid, highest, norm};
 
 use super::schema::Group;
 
@@ -18,53 +18,52 @@ const ROWS_MAX: usize = 1500;
 const NUMBERS_MAX: usize = 1 << 22;
 /// Least number of words; in a smaller space, every name has room.
 const WORDS_MIN: usize = 60;
-/// Least density of a neighbourhood. Rows without neighbourhoods, drawn from a normal distribution, stay below it from
-/// about 40 entries on.
-const DENSITY_MIN: f64 = 0.45;
-/// Least distance of the mean cosine from 1. Nearer, all vectors are alike, and no word is nearer than another.
-const APART_MIN: f64 = 1e-3;
+/// Least width: in a narrower space, words are near each other by chance.
+const WIDTH_MIN: usize = 20;
+/// Length of a difference to the mean, in relation to the mean, that may come from rounding.
+const ROUNDING: f32 = 1e-4;
+/// Least density of a neighbourhood. Rows that are drawn from a normal distribution stay below it from about 40 entries
+/// on.
+const DENSITY_MIN: f32 = 0.45;
 
 /// Returns the densest neighbourhoods, each named by its most central word, which comes first.
 ///
-/// The density of a word is the mean cosine to its nearest words, in relation to the mean of all pairs: `(d − m) / (1 −
-/// m)`, because in some spaces all vectors point in one direction.
+/// The density of a word is the mean cosine to its nearest words, after the mean of all rows is subtracted, because in
+/// some spaces all vectors point in one direction.
 pub fn densest(words: &[Box<str>], rows: &Matrix<f32>) -> Vec<Group> {
     let mut known = HashSet::new();
     let mut is_word = |row: &usize| {
-        let length = norm(rows.row(*row));
-        let is_plain = words[*row].chars().all(char::is_alphabetic) && length.is_finite() && length > 0.0;
+        let is_plain = words[*row].chars().all(char::is_alphabetic) && norm(rows.row(*row)).is_finite();
         // A repeated word refers to its first row.
         is_plain && known.insert(&words[*row])
     };
     let compared = rows.rows().min(ROWS_MAX).min(NUMBERS_MAX / rows.cols().max(1));
     let own: Vec<usize> = (0..compared).filter(|row| is_word(row)).collect();
-    if own.len() < WORDS_MIN {
+    if own.len() < WORDS_MIN || rows.cols() < WIDTH_MIN {
         return Vec::new();
     }
+    let mean = centroid(rows, &own);
+    let of_mean = norm(&mean);
     let mut units = Matrix::zeros(own.len(), rows.cols());
     for (at, &row) in own.iter().enumerate() {
-        let length = norm(rows.row(row));
-        units.row_mut(at).iter_mut().zip(rows.row(row)).for_each(|(to, x)| *to = x / length);
+        let unit = units.row_mut(at);
+        unit.iter_mut().zip(rows.row(row)).zip(&mean).for_each(|((to, x), mean)| *to = x - mean);
+        let length = norm(unit);
+        // What rounding leaves of a row that is the mean has no direction.
+        let scale = if length > ROUNDING * of_mean { length.recip() } else { 0.0 };
+        unit.iter_mut().for_each(|x| *x *= scale);
     }
     let mut cosines = multiply_by_rows(&units, &units, &[]);
     (0..own.len()).for_each(|at| cosines.row_mut(at)[at] = f32::NEG_INFINITY);
-    let pairs = (own.len() * (own.len() - 1)) as f64;
-    let of_pairs = cosines.flat().iter().filter(|cosine| cosine.is_finite());
-    let mean = of_pairs.map(|cosine| f64::from(*cosine)).sum::<f64>() / pairs;
-    if 1.0 - mean < APART_MIN {
-        return Vec::new();
-    }
     let near: Vec<Vec<usize>> = (0..own.len()).map(|at| highest(cosines.row(at), NEIGHBOURS)).collect();
-    let density = |at: usize| {
-        let of_near: f64 = near[at].iter().map(|other| f64::from(cosines.get(at, *other))).sum();
-        (of_near / NEIGHBOURS as f64 - mean) / (1.0 - mean)
-    };
-    let densities: Vec<f64> = (0..own.len()).map(density).collect();
+    let density = |at: usize| near[at].iter().map(|other| cosines.get(at, *other)).sum::<f32>() / NEIGHBOURS as f32;
+    let densities: Vec<f32> = (0..own.len()).map(density).collect();
     let mut is_taken = vec![false; own.len()];
     let mut found = Vec::new();
     for center in highest(&densities, own.len()) {
         let group: Vec<usize> = std::iter::once(center).chain(near[center].iter().copied()).collect();
-        if densities[center] < DENSITY_MIN || found.len() == COUNT {
+        let is_dense = densities[center] >= DENSITY_MIN;
+        if !is_dense || found.len() == COUNT {
             break;
         }
         if group.iter().any(|at| is_taken[*at]) {
@@ -122,7 +121,8 @@ mod tests {
         let (words, rows) = space(14);
         assert_eq!(densest(&words, &shifted(&rows, 2.0)).len(), 2);
         assert_eq!(densest(&words, &shifted(&space(0).1, 2.0)), []);
-        assert_eq!(densest(&words, &Matrix::from_fn(200, 1, |row, _| row as f32 + 1.0)), [], "all are alike");
+        assert_eq!(densest(&words, &Matrix::from_fn(200, 40, |_, _| 1.0)), [], "all are alike");
+        assert_eq!(densest(&words, &Matrix::from_fn(200, 1, |row, _| row as f32)), [], "a narrow space");
     }
 
     #[test]

@@ -145,19 +145,27 @@ mod tests {
     /// Returns whether a text needs letters that are not drawn yet.
     fn needs_letters(ctx: &Context, text: &str) -> bool {
         ctx.fonts_mut(|fonts| fonts.layout_no_wrap(text.to_owned(), theme::plain(size::BODY), theme::UNTINTED));
-        !ctx.run_ui(egui::RawInput::default(), |_| {}).textures_delta.set.is_empty()
+        sends_letters(ctx)
+    }
+
+    /// Ends a frame, and returns whether letters were drawn in it.
+    fn sends_letters(ctx: &Context) -> bool {
+        let mut output = ctx.run_ui(egui::RawInput::default(), |_| {});
+        let has_letters = !output.textures_delta.set.is_empty();
+        output.textures_delta.clear();
+        has_letters
     }
 
     #[test]
     fn a_text_needs_no_letters_that_are_drawn_ahead() {
         let ctx = Context::default();
         ctx.set_fonts(definitions());
-        let _ = ctx.run_ui(egui::RawInput::default(), |_| {});
+        sends_letters(&ctx);
         let mut letters = Letters::default();
         for _ in 0..100 {
             letters.draw_ahead(&ctx);
         }
-        let _ = ctx.run_ui(egui::RawInput::default(), |_| {});
+        sends_letters(&ctx);
         assert!(!needs_letters(
             &ctx,
             "Every row of weights sums to 1: softmax(q k / d), as (Vaswani et al. 2017) say → “it”!"
